@@ -1,0 +1,91 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+/// OpenVINO and the hand models live in a prefix of the project's own, made by `deploy/setup`; everything else is a Debian package.
+let prefix = Context.environment["HANDKIT_PREFIX"] ?? "\(Context.packageDirectory)/.handkit"
+
+let swiftSettings: [SwiftSetting] = [
+    .treatAllWarnings(as: .error),
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+    .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
+    .unsafeFlags(["-Xcc", "-I\(prefix)/include"]),
+]
+
+func systemLibrary(_ name: String, pkgConfig: String, apt: String) -> Target {
+    .systemLibrary(name: name, pkgConfig: pkgConfig, providers: [.apt([apt])])
+}
+
+func module(_ name: String, _ dependencies: [Target.Dependency], resources: [Resource]? = nil) -> Target {
+    .target(name: name, dependencies: dependencies, resources: resources, swiftSettings: swiftSettings)
+}
+
+func program(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
+    .executableTarget(name: name, dependencies: dependencies, swiftSettings: swiftSettings)
+}
+
+func tests(_ name: String, _ dependencies: [Target.Dependency], resources: [Resource]? = nil) -> Target {
+    .testTarget(
+        name: name, dependencies: dependencies + ["TestSupport"], resources: resources, swiftSettings: swiftSettings)
+}
+
+let package = Package(
+    name: "handkit",
+    products: [
+        .executable(name: "handkit-recognizer", targets: ["handkit-recognizer"]),
+        .executable(name: "handkit-bridge", targets: ["handkit-bridge"]),
+        .executable(name: "handkit-bench", targets: ["handkit-bench"]),
+    ],
+    targets: [
+        // C libraries: no policy, one Swift owner each.
+        systemLibrary("CMosquitto", pkgConfig: "libmosquitto", apt: "libmosquitto-dev"),
+        systemLibrary("CFFmpeg", pkgConfig: "libavformat libavcodec libavutil", apt: "libavformat-dev"),
+        systemLibrary("CTurboJPEG", pkgConfig: "libturbojpeg", apt: "libturbojpeg0-dev"),
+        systemLibrary("COpenSSL", pkgConfig: "libcrypto", apt: "libssl-dev"),
+        systemLibrary("CYAML", pkgConfig: "yaml-0.1", apt: "libyaml-dev"),
+        .systemLibrary(name: "COpenVINO"),
+        .target(name: "CV4L2", linkerSettings: [.linkedLibrary("v4l2")]),
+        .target(name: "CSystem"),
+
+        // Pure: bytes, landmarks and time in; values and actions out.
+        module("Contract", []),
+        module("Imaging", []),
+        module("Gestures", []),
+        module("HandTracking", ["Gestures", "Imaging"]),
+
+        // Adapters to the outside.
+        .target(
+            name: "Inference", dependencies: ["COpenVINO", "HandTracking"], swiftSettings: swiftSettings,
+            linkerSettings: [.unsafeFlags(["-L\(prefix)/lib", "-Xlinker", "-rpath", "-Xlinker", "\(prefix)/lib"])]),
+        module("Camera", ["CV4L2", "CFFmpeg", "CTurboJPEG", "Imaging"]),
+        module("MQTT", ["CMosquitto"]),
+        module("Cryptography", ["COpenSSL"]),
+        module("HomeKit", ["Cryptography"]),
+        module("ServiceKit", ["CSystem", "CYAML"]),
+        module("Settings", ["Contract", "Gestures", "ServiceKit"]),
+
+        // The services and their mains.
+        module("Recognizer", ["Camera", "Contract", "Gestures", "HandTracking", "Imaging", "Inference", "MQTT", "ServiceKit", "Settings"]),
+        module("Bridge", ["Contract", "HomeKit", "MQTT", "ServiceKit", "Settings"]),
+        program("handkit-recognizer", ["Recognizer"]),
+        program("handkit-bridge", ["Bridge"]),
+        program("handkit-bench", ["Camera", "HandTracking", "Inference", "Recognizer", "ServiceKit"]),
+
+        .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: swiftSettings),
+        tests("ContractTests", ["Contract"]),
+        tests("ImagingTests", ["Imaging"]),
+        tests("GesturesTests", ["Gestures"]),
+        tests("HandTrackingTests", ["HandTracking", "Inference", "Camera", "Imaging", "Gestures"]),
+        tests("CameraTests", ["Camera", "Imaging"]),
+        tests("MQTTTests", ["MQTT"]),
+        tests("CryptographyTests", ["Cryptography"], resources: [.copy("Vectors")]),
+        tests("HomeKitTests", ["HomeKit", "Cryptography"]),
+        tests("ServiceKitTests", ["ServiceKit"]),
+        tests("SettingsTests", ["Settings", "ServiceKit", "Contract", "Gestures"]),
+        tests("RecognizerTests", ["Recognizer", "Gestures", "Contract"]),
+        tests("BridgeTests", ["Bridge", "Contract"]),
+        tests("IntegrationTests", ["Contract", "MQTT"]),
+    ],
+    swiftLanguageModes: [.v6]
+)

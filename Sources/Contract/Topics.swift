@@ -1,0 +1,71 @@
+/// The topics both services agree on, below one base (`handkit` unless configured).
+///
+/// A topic is only ever built from validated parts and parsed back into them, so the two directions cannot drift apart.
+public struct Topics: Hashable, Sendable {
+    public static let defaultBase = "handkit"
+
+    public let base: String
+
+    /// Why a text is no base: MQTT wildcards, control characters, empty levels and a leading `$` are refused.
+    public enum Fault: Error, Equatable, Sendable {
+        case empty
+        case tooLong(length: Int)
+        case emptyLevel
+        case reserved
+        case illegal(character: Character)
+    }
+
+    public init(base: String = Topics.defaultBase) throws(Fault) {
+        guard !base.isEmpty else { throw .empty }
+        guard base.utf8.count <= 128 else { throw .tooLong(length: base.utf8.count) }
+        guard base.first != "$" else { throw .reserved }
+        for character in base {
+            guard character != "+", character != "#", !character.unicodeScalars.contains(where: { $0.value < 0x20 || $0.value == 0x7f })
+            else { throw .illegal(character: character) }
+        }
+        guard !base.split(separator: "/", omittingEmptySubsequences: false).contains(where: \.isEmpty) else { throw .emptyLevel }
+        self.base = base
+    }
+
+    public func camera(_ camera: Identifier, _ leaf: CameraLeaf) -> String { "\(base)/camera/\(camera)/\(leaf.rawValue)" }
+    public func lamp(_ lamp: Identifier, _ leaf: LampLeaf) -> String { "\(base)/lamp/\(lamp)/\(leaf.rawValue)" }
+    public func bridge(_ bridge: Identifier, _ leaf: BridgeLeaf) -> String { "\(base)/bridge/\(bridge)/\(leaf.rawValue)" }
+
+    /// What stands below `camera/<id>/`.
+    public enum CameraLeaf: String, Sendable, CaseIterable {
+        case toggle, brightness, state, availability, target
+        case enabled
+        case enabledSet = "enabled/set"
+    }
+
+    /// What stands below `lamp/<id>/`.
+    public enum LampLeaf: String, Sendable, CaseIterable {
+        case state, set, availability
+    }
+
+    /// What stands below `bridge/<id>/`.
+    public enum BridgeLeaf: String, Sendable, CaseIterable {
+        case availability, state
+    }
+
+    /// A topic taken apart.
+    public enum Address: Hashable, Sendable {
+        case camera(Identifier, CameraLeaf)
+        case lamp(Identifier, LampLeaf)
+        case bridge(Identifier, BridgeLeaf)
+    }
+
+    /// The parts of `topic`, or nil where it is none of this contract's.
+    public func address(of topic: String) -> Address? {
+        guard topic.hasPrefix(base + "/") else { return nil }
+        let parts = topic.dropFirst(base.count + 1).split(separator: "/", maxSplits: 2, omittingEmptySubsequences: false)
+        guard parts.count == 3, let id = try? Identifier(String(parts[1])) else { return nil }
+        let leaf = String(parts[2])
+        switch parts[0] {
+        case "camera": return CameraLeaf(rawValue: leaf).map { .camera(id, $0) }
+        case "lamp": return LampLeaf(rawValue: leaf).map { .lamp(id, $0) }
+        case "bridge": return BridgeLeaf(rawValue: leaf).map { .bridge(id, $0) }
+        default: return nil
+        }
+    }
+}
