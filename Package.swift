@@ -38,13 +38,18 @@ let package = Package(
         .executable(name: "handkit-bench", targets: ["handkit-bench"]),
     ],
     targets: [
-        // C libraries: no policy, one Swift owner each.
+        // C libraries and thin shims: no policy, one Swift owner each.
         systemLibrary("CMosquitto", pkgConfig: "libmosquitto", apt: "libmosquitto-dev"),
         systemLibrary("CFFmpeg", pkgConfig: "libavformat libavcodec libavutil", apt: "libavformat-dev"),
         systemLibrary("CTurboJPEG", pkgConfig: "libturbojpeg", apt: "libturbojpeg0-dev"),
         systemLibrary("COpenSSL", pkgConfig: "libcrypto", apt: "libssl-dev"),
         systemLibrary("CYAML", pkgConfig: "yaml-0.1", apt: "libyaml-dev"),
-        .systemLibrary(name: "COpenVINO"),
+        .target(
+            name: "COpenVINO", cSettings: [.unsafeFlags(["-I\(prefix)/include"])],
+            linkerSettings: [
+                .linkedLibrary("openvino_c"),
+                .unsafeFlags(["-L\(prefix)/lib", "-Xlinker", "-rpath", "-Xlinker", "\(prefix)/lib"]),
+            ]),
         .target(name: "CV4L2", linkerSettings: [.linkedLibrary("v4l2")]),
         .target(name: "CSystem"),
 
@@ -55,9 +60,7 @@ let package = Package(
         module("HandTracking", ["Gestures", "Imaging"]),
 
         // Adapters to the outside.
-        .target(
-            name: "Inference", dependencies: ["COpenVINO", "HandTracking"], swiftSettings: swiftSettings,
-            linkerSettings: [.unsafeFlags(["-L\(prefix)/lib", "-Xlinker", "-rpath", "-Xlinker", "\(prefix)/lib"])]),
+        module("Inference", ["COpenVINO", "HandTracking"]),
         module("Camera", ["CV4L2", "CFFmpeg", "CTurboJPEG", "Imaging"]),
         module("MQTT", ["CMosquitto"]),
         module("Cryptography", ["COpenSSL"]),
