@@ -55,7 +55,10 @@ let package = Package(
 
         // Pure: bytes, landmarks and time in; values and actions out.
         module("Contract", []),
-        module("Imaging", []),
+        .target(
+            name: "Imaging",
+            // Its loops touch every pixel; unoptimised they would make the tests over whole clips take minutes.
+            swiftSettings: swiftSettings + [.unsafeFlags(["-O"], .when(configuration: .debug))]),
         module("Gestures", []),
         module("HandTracking", ["Gestures", "Imaging"]),
 

@@ -32,12 +32,14 @@ public struct Hand: Sendable {
     /// 0 to 1: how sure the model is that there is a hand (MediaPipe's presence; it has none per point).
     public var presence: Float
     /// 21 points in pixels of the upright frame, x to the right and y down; z in the same unit, smaller is nearer, 0 at the wrist.
-    public var points: [Landmark]
+    public var points: Points
     /// The same points in metres about the hand's centre.
-    public var world: [Landmark]
+    public var world: Points
 
-    public init(track: Int, side: Side, presence: Float, points: [Landmark], world: [Landmark]) {
-        precondition(points.count == Joint.allCases.count && world.count == Joint.allCases.count, "a hand has 21 points")
+    /// One landmark a joint, in the joints' order.
+    public typealias Points = [21 of Landmark]
+
+    public init(track: Int, side: Side, presence: Float, points: Points, world: Points) {
         (self.track, self.side, self.presence, self.points, self.world) = (track, side, presence, points, world)
     }
 

@@ -1,0 +1,209 @@
+/// Cuts a region out of a picture as the RGB tensor a model wants, straight from the camera's own planes.
+///
+/// Only the pixels that the tensor needs are read and converted, so a picture is never turned into RGB as a whole.
+public enum ImageSampler {
+    /// Fills `output` with `height`×`width`×3 numbers from 0 to 1, rows first, each pixel R, G, B.
+    ///
+    /// Samples bilinearly; what lies outside the picture is black. As in MediaPipe's CPU path, pixel (u, v) of the tensor is taken at
+    /// `map(u, v)` in units of source pixels whose integer coordinates are the samples themselves.
+    ///
+    /// - Precondition: `output` holds at least `height * width * 3` numbers.
+    public static func sample(
+        _ image: ImageBuffer, through map: AffineMap, width: Int, height: Int, into output: UnsafeMutableBufferPointer<Float>
+    ) {
+        precondition(output.count >= width * height * 3, "the tensor is smaller than the region")
+        guard let output = output.baseAddress else { return }
+        let layout = image.layout
+        image.withBytes { bytes in
+            guard let base = bytes.baseAddress?.assumingMemoryBound(to: UInt8.self) else { return }
+            let target = Target(output: output, width: width, height: height)
+            switch layout.format {
+            case .rgb24:
+                fill(target, through: map, reading: RGBReader(layout: layout, base: base))
+            case .gray:
+                fill(target, through: map, reading: GrayReader(layout: layout, base: base))
+            case .yuyv:
+                let plane = layout.planes[0]
+                fill(
+                    target, through: map,
+                    reading: YUVReader(
+                        luma: Component(base + plane.offset, plane.stride, step: 2, layout.width, layout.height),
+                        u: Component(base + plane.offset + 1, plane.stride, step: 4, (layout.width + 1) / 2, layout.height),
+                        v: Component(base + plane.offset + 3, plane.stride, step: 4, (layout.width + 1) / 2, layout.height),
+                        horizontal: 2, vertical: 1, encoding: layout.encoding))
+            case .nv12:
+                let (luma, chroma) = (layout.planes[0], layout.planes[1])
+                let (width, height) = ((layout.width + 1) / 2, (layout.height + 1) / 2)
+                fill(
+                    target, through: map,
+                    reading: YUVReader(
+                        luma: Component(base + luma.offset, luma.stride, step: 1, layout.width, layout.height),
+                        u: Component(base + chroma.offset, chroma.stride, step: 2, width, height),
+                        v: Component(base + chroma.offset + 1, chroma.stride, step: 2, width, height),
+                        horizontal: 2, vertical: 2, encoding: layout.encoding))
+            case .planar(let horizontal, let vertical):
+                let planes = layout.planes
+                let (width, height) = ((layout.width + horizontal - 1) / horizontal, (layout.height + vertical - 1) / vertical)
+                fill(
+                    target, through: map,
+                    reading: YUVReader(
+                        luma: Component(base + planes[0].offset, planes[0].stride, step: 1, layout.width, layout.height),
+                        u: Component(base + planes[1].offset, planes[1].stride, step: 1, width, height),
+                        v: Component(base + planes[2].offset, planes[2].stride, step: 1, width, height),
+                        horizontal: horizontal, vertical: vertical, encoding: layout.encoding))
+            }
+        }
+    }
+
+    private struct Target {
+        var output: UnsafeMutablePointer<Float>
+        var width: Int
+        var height: Int
+    }
+
+    @inline(__always)
+    private static func fill<Reader: PixelReader>(_ target: Target, through map: AffineMap, reading reader: Reader) {
+        var output = target.output
+        for row in 0..<target.height {
+            let (startX, startY) = (map.b * Float(row) + map.c, map.e * Float(row) + map.f)
+            for column in 0..<target.width {
+                let x = map.a * Float(column) + startX
+                let y = map.d * Float(column) + startY
+                let rgb = reader.rgb(atX: x, y: y)
+                output[0] = rgb.x
+                output[1] = rgb.y
+                output[2] = rgb.z
+                output += 3
+            }
+        }
+    }
+}
+
+/// Reads one colour, each part from 0 to 1, between the samples of a picture.
+private protocol PixelReader {
+    func rgb(atX x: Float, y: Float) -> SIMD3<Float>
+}
+
+/// One grid of bytes: a colour component of a picture.
+private struct Component {
+    let base: UnsafePointer<UInt8>
+    let stride: Int
+    let step: Int
+    let width: Int
+    let height: Int
+
+    init(_ base: UnsafePointer<UInt8>, _ stride: Int, step: Int, _ width: Int, _ height: Int) {
+        (self.base, self.stride, self.step, self.width, self.height) = (base, stride, step, width, height)
+    }
+
+    /// Bilinear in 0…255; samples outside the grid count as `border`.
+    @inline(__always)
+    func value(_ x: Float, _ y: Float, border: Float) -> Float {
+        let (column, row) = (x.rounded(.down), y.rounded(.down))
+        // Written so that NaN and everything far outside ends here too, before the conversion to Int could trap.
+        guard column >= -1, row >= -1, column < Float(width), row < Float(height) else { return border }
+        let (i, j) = (Int(column), Int(row))
+        let (fx, fy) = (x - column, y - row)
+        if i >= 0, j >= 0, i + 1 < width, j + 1 < height {
+            let top = base + (j * stride + i * step)
+            let bottom = top + stride
+            let upper = Float(top[0]) + fx * (Float(top[step]) - Float(top[0]))
+            let lower = Float(bottom[0]) + fx * (Float(bottom[step]) - Float(bottom[0]))
+            return upper + fy * (lower - upper)
+        }
+        let upper = (1 - fx) * sample(i, j, border) + fx * sample(i + 1, j, border)
+        let lower = (1 - fx) * sample(i, j + 1, border) + fx * sample(i + 1, j + 1, border)
+        return (1 - fy) * upper + fy * lower
+    }
+
+    /// Bilinear, the grid's edge continued outwards.
+    @inline(__always)
+    func clampedValue(_ x: Float, _ y: Float) -> Float {
+        let cx = min(max(x, 0), Float(width - 1))
+        let cy = min(max(y, 0), Float(height - 1))
+        let (i, j) = (Int(cx), Int(cy))
+        let (fx, fy) = (cx - Float(i), cy - Float(j))
+        let top = base + (j * stride + i * step)
+        let right = i + 1 < width ? step : 0
+        let bottom = top + (j + 1 < height ? stride : 0)
+        let upper = Float(top[0]) + fx * (Float(top[right]) - Float(top[0]))
+        let lower = Float(bottom[0]) + fx * (Float(bottom[right]) - Float(bottom[0]))
+        return upper + fy * (lower - upper)
+    }
+
+    @inline(__always)
+    private func sample(_ i: Int, _ j: Int, _ border: Float) -> Float {
+        i >= 0 && j >= 0 && i < width && j < height ? Float(base[j * stride + i * step]) : border
+    }
+}
+
+private struct GrayReader: PixelReader {
+    let luma: Component
+
+    init(layout: ImageLayout, base: UnsafePointer<UInt8>) {
+        luma = Component(base + layout.planes[0].offset, layout.planes[0].stride, step: 1, layout.width, layout.height)
+    }
+
+    @inline(__always)
+    func rgb(atX x: Float, y: Float) -> SIMD3<Float> { SIMD3(repeating: luma.value(x, y, border: 0) * (1 / 255)) }
+}
+
+private struct RGBReader: PixelReader {
+    let red: Component
+    let green: Component
+    let blue: Component
+
+    init(layout: ImageLayout, base: UnsafePointer<UInt8>) {
+        let (start, stride) = (base + layout.planes[0].offset, layout.planes[0].stride)
+        red = Component(start, stride, step: 3, layout.width, layout.height)
+        green = Component(start + 1, stride, step: 3, layout.width, layout.height)
+        blue = Component(start + 2, stride, step: 3, layout.width, layout.height)
+    }
+
+    @inline(__always)
+    func rgb(atX x: Float, y: Float) -> SIMD3<Float> {
+        SIMD3(red.value(x, y, border: 0), green.value(x, y, border: 0), blue.value(x, y, border: 0)) * (1 / 255)
+    }
+}
+
+private struct YUVReader: PixelReader {
+    let luma: Component
+    let u: Component
+    let v: Component
+    let scaleX: Float
+    let scaleY: Float
+    let black: Float
+    let lumaGain: Float
+    let redV: Float
+    let greenU: Float
+    let greenV: Float
+    let blueU: Float
+
+    init(luma: Component, u: Component, v: Component, horizontal: Int, vertical: Int, encoding: ColorEncoding) {
+        (self.luma, self.u, self.v) = (luma, u, v)
+        (scaleX, scaleY) = (1 / Float(horizontal), 1 / Float(vertical))
+        black = encoding.fullRange ? 0 : 16
+        lumaGain = (encoding.fullRange ? 1 : 255 / 219) / 255
+        let chromaGain: Float = (encoding.fullRange ? 1 : 255 / 224) / 255
+        // Kr, Kb of ITU-R BT.601 and BT.709; the factors of Cr and Cb follow from them.
+        let (kr, kb): (Float, Float) = encoding.bt709 ? (0.2126, 0.0722) : (0.299, 0.114)
+        let kg = 1 - kr - kb
+        redV = 2 * (1 - kr) * chromaGain
+        blueU = 2 * (1 - kb) * chromaGain
+        greenU = -2 * kb * (1 - kb) / kg * chromaGain
+        greenV = -2 * kr * (1 - kr) / kg * chromaGain
+    }
+
+    @inline(__always)
+    func rgb(atX x: Float, y: Float) -> SIMD3<Float> {
+        guard x > -1, y > -1, x < Float(luma.width), y < Float(luma.height) else { return .zero }
+        // Outside counts as the picture's own black; its chroma fades with the luma, close enough over one pixel.
+        let light = (luma.value(x, y, border: black) - black) * lumaGain
+        // Chroma samples lie between the luma samples they belong to (JPEG, MPEG-1).
+        let (cx, cy) = ((x + 0.5) * scaleX - 0.5, (y + 0.5) * scaleY - 0.5)
+        let cb = u.clampedValue(cx, cy) - 128
+        let cr = v.clampedValue(cx, cy) - 128
+        let color = SIMD3(light + redV * cr, light + greenU * cb + greenV * cr, light + blueU * cb)
+        return color.clamped(lowerBound: .zero, upperBound: .one)
+    }
+}
