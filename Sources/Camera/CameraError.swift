@@ -1,0 +1,70 @@
+/// Why a source could not be opened or stopped delivering; facts only, the words for a person are the program's.
+public enum CameraError: Error, Hashable, Sendable {
+    /// The source's text is empty.
+    case emptySource
+    /// A URL whose scheme no source understands.
+    case unsupportedScheme(String)
+    /// `auto` found no device that captures video.
+    case noCamera
+
+    /// The path of a device does not exist.
+    case noSuchDevice(path: String)
+    /// The device's file may not be opened by this user; its group is the one to join.
+    case permissionDenied(path: String, group: DeviceGroup?)
+    /// Another process holds the device (EBUSY), noticed at this operation.
+    case busy(device: String, at: DeviceOperation)
+    /// USB has no bandwidth left for this mode (ENOSPC): a smaller picture, a lower rate or another port helps.
+    case noBandwidth(device: String)
+    /// The device went away (ENODEV).
+    case unplugged(device: String)
+    /// The file is no device that captures video: a metadata node, an output, or no V4L2 device at all.
+    case notACaptureDevice(path: String)
+    /// The device offers no format that can be read, only these four-character codes.
+    case noUsableFormat(device: String, offered: [String])
+    /// No frame came for this long.
+    case stalled(device: String, seconds: Double)
+    /// Any other failure of the device.
+    case device(path: String, at: DeviceOperation, errno: Int32)
+
+    /// The clip cannot be opened or read.
+    case unreadableClip(path: String, errno: Int32)
+    /// The file is empty, or holds no frame that can be decoded.
+    case emptyClip(path: String)
+    /// The file is no recording in a format known to libavformat.
+    case notAClip(path: String, reason: String)
+    /// The recording holds no video stream.
+    case noVideo(path: String)
+    /// libavcodec has no decoder for this codec.
+    case unsupportedCodec(path: String, codec: String)
+    /// The decoder's pixel format is none of those that are passed on (8 bits: planar YUV, gray, NV12, YUYV, RGB).
+    case unsupportedPixelFormat(path: String, format: String)
+    /// Reading or decoding failed after this many good frames.
+    case damagedClip(path: String, deliveredFrames: Int, reason: String)
+}
+
+/// The group that owns a device's file.
+public struct DeviceGroup: Hashable, Sendable {
+    /// Its number, which is what a container needs.
+    public var id: UInt32
+    /// Its name, where this system knows one.
+    public var name: String?
+
+    public init(id: UInt32, name: String?) {
+        (self.id, self.name) = (id, name)
+    }
+}
+
+/// The step at which a device failed.
+public enum DeviceOperation: String, Hashable, Sendable, CaseIterable {
+    case open
+    case queryCapabilities = "VIDIOC_QUERYCAP"
+    case setFormat = "VIDIOC_S_FMT"
+    case setRate = "VIDIOC_S_PARM"
+    case requestBuffers = "VIDIOC_REQBUFS"
+    case queryBuffer = "VIDIOC_QUERYBUF"
+    case map = "mmap"
+    case enqueue = "VIDIOC_QBUF"
+    case startStreaming = "VIDIOC_STREAMON"
+    case wait = "poll"
+    case dequeue = "VIDIOC_DQBUF"
+}
