@@ -76,7 +76,7 @@ let package = Package(
         module("Bridge", ["Contract", "HomeKit", "MQTT", "ServiceKit", "Settings"]),
         program("handkit-recognizer", ["Recognizer"]),
         program("handkit-bridge", ["Bridge"]),
-        program("handkit-bench", ["Camera", "HandTracking", "Inference", "Recognizer", "ServiceKit"]),
+        program("handkit-bench", ["Camera", "Gestures", "HandTracking", "Imaging", "Inference", "Recognizer", "ServiceKit"]),
 
         .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: swiftSettings),
         tests("ContractTests", ["Contract"]),
