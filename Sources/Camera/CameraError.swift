@@ -9,8 +9,8 @@ public enum CameraError: Error, Hashable, Sendable {
 
     /// The path of a device does not exist.
     case noSuchDevice(path: String)
-    /// The device's file may not be opened by this user; its group is the one to join.
-    case permissionDenied(path: String, group: DeviceGroup?)
+    /// The device may not be opened: by its file's mode (EACCES; its group is the one to join), or by a container's rule (EPERM).
+    case permissionDenied(path: String, group: DeviceGroup?, errno: Int32)
     /// Another process holds the device (EBUSY), noticed at this operation.
     case busy(device: String, at: DeviceOperation)
     /// USB has no bandwidth left for this mode (ENOSPC): a smaller picture, a lower rate or another port helps.

@@ -28,15 +28,9 @@ extension ImageLayout {
     func copy(_ frame: UnsafePointer<AVFrame>, into memory: UnsafeMutableRawBufferPointer) {
         let (data, linesize) = (frame.pointee.data, frame.pointee.linesize)
         let sources = [(data.0, linesize.0), (data.1, linesize.1), (data.2, linesize.2)]
-        for (index, plane) in planes.enumerated() {
+        for index in planes.indices {
             guard let source = sources[index].0 else { continue }
-            // Negative where the rows are stored bottom up.
-            let sourceStride = Int(sources[index].1)
-            let end = index + 1 < planes.count ? planes[index + 1].offset : byteCount
-            for row in 0..<(end - plane.offset) / plane.stride {
-                let target = UnsafeMutableRawBufferPointer(rebasing: memory[(plane.offset + row * plane.stride)...].prefix(plane.stride))
-                target.copyMemory(from: UnsafeRawBufferPointer(start: source + row * sourceStride, count: plane.stride))
-            }
+            copyPlane(index, from: source, stride: Int(sources[index].1), into: memory)
         }
     }
 }
