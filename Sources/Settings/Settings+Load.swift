@@ -1,0 +1,202 @@
+internal import Contract
+internal import Gestures
+internal import ServiceKit
+
+extension Settings {
+    /// What environment names begin with.
+    static let environmentPrefix = "HANDKIT"
+
+    /// Names with the prefix that belong to the build and the tests.
+    private static let foreignNames: Set<String> = ["HANDKIT_PREFIX", "HANDKIT_MEDIA"]
+
+    /// Reads a configuration file and the environment over the defaults.
+    ///
+    /// - Parameters:
+    ///   - file: Nil for defaults and environment alone: no file is read that nobody named. Relative paths, in the file too, are relative to
+    ///     the working folder.
+    ///   - environment: Names and values; an empty value counts as unset.
+    public static func load(file: String?, environment: [String: String]) throws(SettingsError) -> Settings {
+        guard let file else { return try read(nil, file: nil, environment: environment).settings }
+        let bytes: [UInt8]
+        do {
+            // One more byte than the parser takes, so that it is the one to refuse.
+            bytes = try readFile(file, limit: YAMLDocument.maximumBytes + 1)
+        } catch {
+            throw .unreadable(error)
+        }
+        let document: YAMLDocument
+        do {
+            document = try YAMLDocument(parsing: bytes)
+        } catch {
+            throw .malformed(file: file, error)
+        }
+        return try read(document, file: file, environment: environment).settings
+    }
+
+    /// The settings in a document, with every key that was asked for.
+    static func read(
+        _ document: YAMLDocument?, file: String?, environment: [String: String]
+    ) throws(SettingsError) -> (settings: Settings, knownKeys: [ConfigurationPath]) {
+        let reader = ConfigurationReader(document: document, file: file, environment: environment, prefix: environmentPrefix)
+        var settings = Settings(environment: environment)
+        settings.mqtt.read(reader.root.section("mqtt"))
+        settings.camera.read(reader.root.section("camera"))
+        settings.gestures.read(reader.root.section("gestures"))
+        settings.bridge.read(reader.root.section("bridge"))
+        settings.readLamps(reader.root)
+        settings.readRoutes(reader.root)
+        settings.log.read(reader.root.section("log"))
+        let (problems, warnings) = reader.finish(ignoring: foreignNames)
+        guard problems.isEmpty else { throw .invalid(problems) }
+        settings.warnings = warnings
+        return (settings, reader.knownKeys)
+    }
+
+    private mutating func readLamps(_ root: ConfigurationSection) {
+        let keys = ["pairing", "host", "min_interval_ms"]
+        for (name, section) in root.members("lamps", keys: keys) {
+            // The values are read even below a bad name, so that all that is wrong is said at once.
+            let id = try? Identifier(name)
+            if id == nil { section.report(.wrongValue(name, expected: identifierExpectation)) }
+            var lamp = Lamp(id: id ?? .camera)
+            lamp.pairing = section.text("pairing", default: lamp.pairing)
+            lamp.host = section.optional("host", expected: "host:port, such as 192.168.1.20:51826") { HostAndPort($0) }
+            lamp.minimumInterval = section.milliseconds("min_interval_ms", default: lamp.minimumInterval, in: 0...10_000)
+            if id != nil { lamps.append(lamp) }
+        }
+    }
+
+    private mutating func readRoutes(_ root: ConfigurationSection) {
+        guard let items = root.items("routes") else {
+            if !lamps.isEmpty { routes = [Route(camera: camera.id, lamps: lamps.map(\.id))] }
+            return
+        }
+        let known = lamps.map(\.id.rawValue)
+        for section in items {
+            let camera = section.value("camera", default: camera.id, expected: identifierExpectation) { try? Identifier($0) }
+            let expected =
+                known.isEmpty ? "the id of a lamp in 'lamps', which has none" : "a lamp in 'lamps': \(known.joined(separator: ", "))"
+            let ids = section.list("lamps", expected: expected) { text in known.contains(text) ? try? Identifier(text) : nil }
+            guard let ids, !ids.isEmpty || section.isPresent("lamps") else {
+                section.report("lamps", .missing(expected: "a list of lamp ids"))
+                continue
+            }
+            if ids.isEmpty { section.report("lamps", .wrongShape(found: "without a lamp", expected: "a list of lamp ids")) }
+            if let twice = ids.first(where: { id in ids.count { $0 == id } > 1 }) {
+                section.report("lamps", .wrongValue(twice.rawValue, expected: "named once"))
+            }
+            routes.append(Route(camera: camera, lamps: ids))
+        }
+    }
+}
+
+private let identifierExpectation = "1 to 64 of the characters a-z, 0-9, _ and -"
+
+extension Settings.MQTT {
+    fileprivate mutating func read(_ section: ConfigurationSection) {
+        host = section.value("host", default: host, expected: "a host name or address, without port and scheme") { text in
+            text.isEmpty || text.contains { $0.isWhitespace || $0 == "/" } ? nil : text
+        }
+        port = UInt16(section.integer("port", default: Int(port), in: 1...65_535))
+        username = section.text("username")
+        password = section.secret("password")
+        if password != nil, username == nil { section.report("username", .missing(expected: "set where a password is")) }
+        readTLS(section.section("tls"))
+        let expectation = "a topic such as handkit or home/handkit, without + and #, with no empty level, not beginning with $"
+        topics = section.value("base", default: topics, expected: expectation) { try? Topics(base: $0) }
+        clientIDPrefix = section.optional("client_id", expected: "1 to 64 letters, digits, _, - or .") { text in
+            (1...64).contains(text.count) && text.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || "_-.".contains($0)) }
+                ? text : nil
+        }
+        version = section.choice("protocol", default: version)
+        keepAlive = UInt16(section.integer("keepalive", default: Int(keepAlive), in: 5...65_535, unit: "seconds"))
+    }
+
+    private mutating func readTLS(_ section: ConfigurationSection) {
+        let isEnabled = section.flag("enabled", default: false)
+        var read = Settings.TLS()
+        read.authorityFile = section.text("ca_file")
+        read.certificateFile = section.text("certificate_file")
+        read.keyFile = section.text("key_file")
+        if read.certificateFile != nil, read.keyFile == nil {
+            section.report("key_file", .missing(expected: "set where certificate_file is"))
+        }
+        if read.keyFile != nil, read.certificateFile == nil {
+            section.report("certificate_file", .missing(expected: "set where key_file is"))
+        }
+        tls = isEnabled ? read : nil
+        if !isEnabled, read != Settings.TLS() { section.report("enabled", .missing(expected: "true where files for TLS are named")) }
+    }
+}
+
+extension Settings.Camera {
+    fileprivate mutating func read(_ section: ConfigurationSection) {
+        id = section.value("id", default: id, expected: identifierExpectation) { try? Identifier($0) }
+        source = section.value("source", default: source, expected: "auto, a device below /dev/ or a clip's path") { Source($0) }
+        width = section.integer("width", default: width, in: 64...7680, unit: "pixels")
+        height = section.integer("height", default: height, in: 64...4320, unit: "pixels")
+        framesPerSecond = section.number("fps", default: framesPerSecond, in: 1...240)
+        format = section.choice("format", default: format)
+        isMirrored = section.flag("mirrored", default: isMirrored)
+        models = section.text("models")
+        detector = section.choice("detector", default: detector)
+        landmarks = section.choice("landmarks", default: landmarks)
+    }
+}
+
+extension Settings.Bridge {
+    fileprivate mutating func read(_ section: ConfigurationSection) {
+        id = section.value("id", default: id, expected: identifierExpectation) { try? Identifier($0) }
+        state = section.text("state", default: state)
+    }
+}
+
+extension Settings.Log {
+    fileprivate mutating func read(_ section: ConfigurationSection) {
+        level = section.choice("level", default: level)
+        format = section.choice("format", default: format)
+    }
+}
+
+extension GestureSettings {
+    fileprivate mutating func read(_ section: ConfigurationSection) {
+        pinch.read(section.section("pinch"))
+        slide.read(section.section("slide"))
+    }
+}
+
+extension PinchSettings {
+    fileprivate mutating func read(_ section: ConfigurationSection) {
+        close = section.number("close", default: close, in: 0.01...5)
+        open = section.number("open", default: open, in: 0.01...5)
+        if open <= close {
+            section.report("open", .wrongValue("\(open)", expected: "larger than gestures.pinch.close, which is \(close)"))
+        }
+        reach = section.number("reach", default: reach, in: 0...5)
+        dwell = section.seconds("dwell_ms", default: dwell)
+        release = section.seconds("release_ms", default: release)
+        seenOpen = section.seconds("seen_open_ms", default: seenOpen)
+        lost = section.seconds("lost_ms", default: lost)
+    }
+}
+
+extension SlideSettings {
+    fileprivate mutating func read(_ section: ConfigurationSection) {
+        direction = section.choice("direction", default: direction)
+        gain = section.number("gain", default: gain, in: 1...1000)
+        startSpeed = section.number("start_speed", default: startSpeed, in: 0.01...50)
+        stopSpeed = section.number("stop_speed", default: stopSpeed, in: 0.01...50)
+        if stopSpeed >= startSpeed {
+            let expected = "smaller than gestures.slide.start_speed, which is \(startSpeed)"
+            section.report("stop_speed", .wrongValue("\(stopSpeed)", expected: expected))
+        }
+    }
+}
+
+extension ConfigurationSection {
+    /// A time that the file gives in milliseconds and the gestures take in seconds.
+    fileprivate func seconds(_ key: String, default fallback: Double) -> Double {
+        let milliseconds = integer(key, default: Int((fallback * 1000).rounded()), in: 0...10_000, unit: "milliseconds")
+        return Double(milliseconds) / 1000
+    }
+}

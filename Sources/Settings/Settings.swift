@@ -1,0 +1,192 @@
+public import Contract
+public import Gestures
+public import ServiceKit
+
+/// Everything a person may configure, for both services: each reads the same file, checks all of it and uses its part.
+///
+/// `deploy/handkit.yaml` explains every key. The values here are the defaults.
+public struct Settings: Equatable, Sendable {
+    public var mqtt = MQTT()
+    public var camera = Camera()
+    public var gestures = GestureSettings()
+    public var bridge: Bridge
+    /// In the order of the file.
+    public var lamps: [Lamp] = []
+    /// Which camera controls which lamps. Where the file has no `routes`, the configured camera controls every configured lamp.
+    public var routes: [Route] = []
+    public var log = Log()
+
+    /// What `load` found odd and harmless, such as an environment name that no key has; for a program to log.
+    public var warnings: [ConfigurationProblem] = []
+
+    /// The defaults.
+    /// - Parameter environment: Where the folder for state is looked for, see ``Bridge/state``.
+    public init(environment: [String: String] = [:]) {
+        bridge = Bridge(environment: environment)
+    }
+
+    /// The broker.
+    public struct MQTT: Equatable, Sendable {
+        public var host = "localhost"
+        public var port: UInt16 = 1883
+        public var username: String?
+        public var password: Secret?
+        /// Nil for an unencrypted connection.
+        public var tls: TLS?
+        public var topics: Topics = .default
+        /// See ``clientID(role:id:instance:)``.
+        public var clientIDPrefix: String?
+        public var version = Version.auto
+        /// Seconds of silence after which the connection is probed; 5 is the least that libmosquitto accepts.
+        public var keepAlive: UInt16 = 15
+
+        public enum Version: String, Sendable, CaseIterable {
+            /// MQTT 5, and 3.1.1 where the broker does not speak it.
+            case auto
+            case v5 = "5"
+            case v3_1_1 = "3.1.1"
+        }
+
+        public init() {}
+
+        /// The client id of one program: the broker throws the elder of two clients of the same id out, so each running program has its own.
+        ///
+        /// - Parameters:
+        ///   - role: `recognizer`, `bridge`.
+        ///   - id: Of the camera or the bridge.
+        ///   - instance: Random for each start. It is left out where `mqtt.client_id` is set, for brokers that check the id.
+        public func clientID(role: String, id: Identifier, instance: UInt32) -> String {
+            if let clientIDPrefix { return "\(clientIDPrefix)-\(role)" }
+            return "handkit-\(role)-\(id)-\(String(instance, radix: 16))"
+        }
+    }
+
+    /// Encryption of the connection to the broker; its certificate and host name are always checked.
+    public struct TLS: Hashable, Sendable {
+        /// PEM certificates to trust; the system's when nil.
+        public var authorityFile: String?
+        /// This client's certificate and key, both PEM, where the broker asks for them: both or none.
+        public var certificateFile: String?
+        public var keyFile: String?
+
+        public init() {}
+    }
+
+    /// What the recognizer looks at.
+    public struct Camera: Equatable, Sendable {
+        public var id = Identifier.camera
+        public var source = Source.automatic
+        /// Wished size in pixels and rate in frames a second; a device delivers the nearest it has.
+        public var width = 640
+        public var height = 480
+        public var framesPerSecond = 30.0
+        public var format = Format.auto
+        /// The picture shows the person as a mirror does.
+        public var isMirrored = false
+        /// Folder of the hand models; nil for the one that was installed beside the OpenVINO runtime.
+        public var models: String?
+        public var detector = ModelSize.full
+        public var landmarks = ModelSize.full
+
+        public enum Source: Hashable, Sendable {
+            /// The first device that captures video.
+            case automatic
+            /// `/dev/video0`, `/dev/v4l/by-id/…`
+            case device(String)
+            /// A recorded clip.
+            case file(String)
+
+            /// What `camera.source` and `--source` take: `auto`, a path below `/dev/`, or any other path. Nil for an empty text.
+            public init?(_ text: String) {
+                switch text {
+                case "": return nil
+                case "auto": self = .automatic
+                case _ where text.hasPrefix("/dev/"): self = .device(text)
+                default: self = .file(text)
+                }
+            }
+        }
+
+        /// How the device's frames are coded; `auto` is uncompressed where that reaches the wished rate, else Motion JPEG.
+        public enum Format: String, Sendable, CaseIterable {
+            case auto, mjpeg, yuyv, nv12, grey
+        }
+
+        public enum ModelSize: String, Sendable, CaseIterable {
+            case full, lite
+        }
+
+        public init() {}
+    }
+
+    /// The bridge itself.
+    public struct Bridge: Equatable, Sendable {
+        public var id = Identifier.bridge
+        /// Folder of the pairings: systemd's `$STATE_DIRECTORY`, else `$XDG_STATE_HOME/handkit`, else `~/.local/state/handkit`.
+        public var state: String
+
+        public init(environment: [String: String] = [:]) {
+            func value(_ name: String) -> String? { environment[name].flatMap { $0.isEmpty ? nil : $0 } }
+            if let folders = value("STATE_DIRECTORY"), let first = folders.split(separator: ":").first {
+                state = String(first)
+            } else if let folder = value("XDG_STATE_HOME") {
+                state = "\(folder)/handkit"
+            } else if let home = value("HOME") {
+                state = "\(home)/.local/state/handkit"
+            } else {
+                state = "/var/lib/handkit"
+            }
+        }
+    }
+
+    /// A paired lamp.
+    public struct Lamp: Equatable, Sendable {
+        public var id: Identifier
+        /// Its name among the pairings; the id unless told otherwise.
+        public var pairing: String
+        /// Where it answers, instead of where it was when it was paired.
+        public var host: HostAndPort?
+        /// The least time between two brightness writes.
+        public var minimumInterval = Duration.milliseconds(100)
+
+        public init(id: Identifier) {
+            (self.id, pairing) = (id, id.rawValue)
+        }
+    }
+
+    /// What a camera controls.
+    public struct Route: Equatable, Sendable {
+        public var camera: Identifier
+        /// Not empty; each is in ``Settings/lamps``.
+        public var lamps: [Identifier]
+
+        public init(camera: Identifier, lamps: [Identifier]) {
+            (self.camera, self.lamps) = (camera, lamps)
+        }
+    }
+
+    public struct Log: Equatable, Sendable {
+        public var level = Logger.Level.info
+        public var format = LogFormat.auto
+
+        public init() {}
+    }
+}
+
+extension Topics {
+    /// Below `handkit`.
+    public static let `default` = {
+        guard let topics = try? Topics() else { preconditionFailure("the default base is valid") }
+        return topics
+    }()
+}
+
+extension Identifier {
+    static let camera = known("camera")
+    static let bridge = known("bridge")
+
+    private static func known(_ text: String) -> Identifier {
+        guard let id = try? Identifier(text) else { preconditionFailure("'\(text)' is no identifier") }
+        return id
+    }
+}
