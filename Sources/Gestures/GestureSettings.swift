@@ -17,8 +17,12 @@ public struct PinchSettings: Hashable, Sendable {
     public var open = 0.40
     /// Index tip to index knuckle in palm lengths, at least: pinches measured 0.51–0.81, fists 0.28–0.43.
     public var reach = 0.47
-    /// How long the gap stays closed before it is a pinch, in seconds.
-    public var dwell = 0.134
+    /// A reach that no fist has; with it the shorter dwell does. Measured as for `reach`.
+    public var certainReach = 0.58
+    /// How long the gap of a hand with a certain reach stays closed before it is a pinch, in seconds: three frames at 30 a second.
+    public var dwell = 0.08
+    /// The same for a doubtful reach.
+    public var doubtfulDwell = 0.15
     /// How long the gap stays open before a pinch is over, in seconds.
     public var release = 0.06
     /// How long a hand must have been seen open before it may pinch, in seconds.
@@ -42,10 +46,29 @@ public struct SlideSettings: Hashable, Sendable {
     public var direction = Direction.natural
     /// Brightness points for one frame width of movement; HandKit's rule is 100.
     public var gain = 100.0
-    /// Speed of the index tip at which a slide begins, in palm lengths a second.
+    /// Index tip to index knuckle in palm lengths, at least: a stretched finger measured 0.67–0.84 in slides, a fist at most 0.55.
+    public var reach = 0.6
+    /// The finger rests when it stays within this many palm sizes. Trembling hands measured 0.05 within the rest time.
+    public var restSpace = 0.12
+    /// How long it must rest before a slide may begin, in seconds.
+    public var restTime = 0.15
+    /// How slowly a resting place follows the hand, in seconds.
+    public var driftTime = 0.7
+    /// Way from the resting place at which a slide begins, in palm sizes.
+    public var startTravel = 0.2
+    /// Speed of the index tip at which a slide begins, in palm sizes a second.
     public var startSpeed = 0.6
-    /// Speed below which it ends, in palm lengths a second.
-    public var stopSpeed = 0.2
+    /// Speed below which it ends, in palm sizes a second.
+    public var stopSpeed = 0.25
+    /// How long the finger must be slower than that, in seconds.
+    public var stopTime = 0.25
+    /// How many times wider than high the way must be to be sideways.
+    public var sideways = 1.2
+    /// Share of the finger's way that the knuckles must go too: all of it when the arm moves, about half when the wrist turns,
+    /// hardly any when a pinch or a fist closes.
+    public var wholeHand = 0.4
+    /// How far gap and reach may depart from those at rest, in palm sizes, before it is another shape of the hand and no slide.
+    public var steadiness = 0.25
 
     public init() {}
 }

@@ -63,8 +63,7 @@ public struct HandTracker {
             // Two tracks that slid onto the same hand are one.
             guard !region.isDegenerate, !followed.contains(where: { $0.region.overlap(with: region) > Self.sameHandOverlap }) else { continue }
             followed.append(Track(id: track.id, region: region))
-            // The model's handedness is that of a mirrored picture.
-            let right = (reading.rightness > 0.5) == options.mirrored
+            let right = (reading.rightness > 0.5) != options.mirrored
             hands.append(
                 Hand(track: track.id, side: right ? .right : .left, presence: reading.presence, points: reading.points, world: reading.world))
         }

@@ -10,7 +10,8 @@ internal import Imaging
 struct LandmarkReading {
     /// Probability that the region holds a hand.
     var presence: Float
-    /// Probability that it is a right hand, taking the picture to be mirrored as a selfie is.
+    /// Probability that it is the person's right hand, taking the picture not to be mirrored. MediaPipe takes its pictures for mirrored
+    /// and therefore names the same number "Left"; labelled clips of both hands agree with this reading.
     var rightness: Float
     /// Pixels of the frame.
     var points: Hand.Points

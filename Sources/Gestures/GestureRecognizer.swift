@@ -1,0 +1,178 @@
+/// What a hand was seen to mean.
+public enum GestureEvent: Hashable, Sendable {
+    public enum Phase: String, Hashable, Sendable {
+        case began, changed, ended
+    }
+
+    /// A pinch; `confidence` is the hand's presence, 0 to 1.
+    case toggle(hand: Hand.Side, confidence: Double)
+    /// A slide: `value` is 0 to 100 %, `displacement` frame widths from the resting place, positive towards brighter.
+    case brightness(value: Double, phase: Phase, displacement: Double)
+}
+
+/// Recognises pinches and slides in the hands of successive frames.
+///
+/// Time is an argument: the frames' own steady clock, in seconds. A frame whose time does not advance is ignored.
+public struct GestureRecognizer: Sendable {
+    /// Whether a hand's thumb and index finger touch.
+    public enum Pinch: String, Hashable, Sendable {
+        /// No hand, or one not seen open yet.
+        case none
+        case open, pinched
+    }
+
+    public var settings: GestureSettings
+    /// Whether the picture shows the person as a mirror does.
+    public let mirrored: Bool
+
+    /// Where the lamp is taken to be, 0 to 100 %.
+    public private(set) var brightness: Double
+    private var players: [Player] = []
+    private var lastTime = -Double.infinity
+    /// The one slide under way.
+    private var slide: (track: Int, startBrightness: Double, reported: Double)?
+
+    public init(settings: GestureSettings = GestureSettings(), mirrored: Bool = false, brightness: Double = 50) {
+        (self.settings, self.mirrored) = (settings, mirrored)
+        self.brightness = min(max(brightness, 0), 100)
+    }
+
+    /// Whether any hand was in the latest frame.
+    public var seesHand: Bool { players.contains { $0.lastSeen == lastTime } }
+
+    /// The pinch of the hand that is furthest along: pinched before open before none.
+    public var pinch: Pinch {
+        var result = Pinch.none
+        for player in players {
+            switch player.pinch {
+            case .pinched, .opening: return .pinched
+            case .open, .closing: result = .open
+            case .unarmed: break
+            }
+        }
+        return result
+    }
+
+    /// Tells where the lamp is, so that the next slide starts there. A slide under way goes on from its own start.
+    public mutating func lampIs(at brightness: Double) {
+        guard slide == nil else { return }
+        self.brightness = min(max(brightness, 0), 100)
+    }
+
+    /// Takes in all hands of one frame of `width` pixels.
+    public mutating func saw(_ hands: [Hand], width: Int, at time: Double) -> [GestureEvent] {
+        guard time > lastTime else { return [] }
+        let interval = lastTime.isFinite ? time - lastTime : 0
+        lastTime = time
+        var events: [GestureEvent] = []
+        assign(hands, at: time)
+        for index in players.indices {
+            guard let hand = hands.first(where: { $0.track == players[index].track }), let shape = HandShape(hand) else {
+                players[index].pinch.lost()
+                report(players[index].slide.interrupted(), track: players[index].track, width: width, to: &events)
+                continue
+            }
+            let action = players[index].pinch.saw(shape, at: time, settings: settings.pinch)
+            report(
+                players[index].slideAction(shape, at: time, interval: interval, settings: settings), track: hand.track, width: width,
+                to: &events)
+            players[index].remember(shape, at: time)
+            if action == .toggle { events.append(.toggle(hand: hand.side, confidence: Double(hand.presence))) }
+        }
+        players.removeAll { time - $0.lastSeen > settings.pinch.lost }
+        return events
+    }
+
+    /// Forgets every hand, as after a pause of the camera; a slide under way ends where it is.
+    public mutating func reset(width: Int) -> [GestureEvent] {
+        var events: [GestureEvent] = []
+        for index in players.indices {
+            report(players[index].slide.interrupted(), track: players[index].track, width: width, to: &events)
+        }
+        players.removeAll()
+        lastTime = -.infinity
+        return events
+    }
+
+    /// Gives each hand its memory: that of its track, or of a hand lost close by a moment ago, or a fresh one.
+    private mutating func assign(_ hands: [Hand], at time: Double) {
+        for hand in hands where !players.contains(where: { $0.track == hand.track }) {
+            let shape = HandShape(hand)
+            let orphan = players.firstIndex { player in
+                guard let shape, time - player.lastSeen <= settings.pinch.lost, !hands.contains(where: { $0.track == player.track }) else {
+                    return false
+                }
+                return player.isNear(shape)
+            }
+            if let orphan {
+                players[orphan].track = hand.track
+            } else {
+                players.append(Player(track: hand.track, lastSeen: time))
+            }
+        }
+    }
+
+    private mutating func report(_ action: SlideMachine.Action?, track: Int, width: Int, to events: inout [GestureEvent]) {
+        guard let action else { return }
+        let (way, phase): (Double, GestureEvent.Phase) =
+            switch action {
+            case .began(let way): (way, .began)
+            case .moved(let way): (way, .changed)
+            case .ended(let way): (way, .ended)
+            }
+        if phase == .began {
+            guard slide == nil else { return }
+            slide = (track, brightness, brightness)
+        }
+        guard let current = slide, current.track == track else { return }
+        // An unmirrored camera sees a movement to the person's own right as one to the left.
+        let towardsBrighter = (mirrored ? 1.0 : -1.0) * (settings.slide.direction == .natural ? 1 : -1)
+        let displacement = towardsBrighter * way / Double(width)
+        let value = min(max(current.startBrightness + settings.slide.gain * displacement, 0), 100)
+        if phase == .changed, abs(value - current.reported) < Self.smallestStep { return }
+        slide?.reported = value
+        brightness = value
+        if phase == .ended { slide = nil }
+        events.append(.brightness(value: value, phase: phase, displacement: displacement))
+    }
+
+    /// Points of brightness below which a change is not worth telling; lamps know whole percents.
+    private static let smallestStep = 0.5
+}
+
+/// One hand's memory.
+private struct Player: Sendable {
+    var track: Int
+    var lastSeen: Double
+    var pinch = PinchMachine()
+    var slide = SlideMachine()
+    private var lastShape: HandShape?
+    // Cut-offs chosen on the labelled clips: no visible lag at 3 palms a second, jitter at rest below a tenth of the start travel.
+    private var filterX = OneEuroFilter(minimumCutoff: 2, beta: 1, speedCutoff: 2)
+    private var filterY = OneEuroFilter(minimumCutoff: 2, beta: 1, speedCutoff: 2)
+
+    init(track: Int, lastSeen: Double) {
+        (self.track, self.lastSeen) = (track, lastSeen)
+    }
+
+    mutating func remember(_ shape: HandShape, at time: Double) {
+        (lastShape, lastSeen) = (shape, time)
+    }
+
+    /// Whether a hand may be this one found again: less than a palm and a half away and of like size.
+    func isNear(_ shape: HandShape) -> Bool {
+        guard let last = lastShape else { return false }
+        let way = shape.knuckles - last.knuckles
+        return (way * way).sum().squareRoot() < 1.5 * last.palm && (0.6...1.7).contains(shape.palm / last.palm)
+    }
+
+    mutating func slideAction(_ shape: HandShape, at time: Double, interval: Double, settings: GestureSettings) -> SlideMachine.Action? {
+        let tip = SIMD2(filterX.smooth(shape.tip.x, at: time, unit: shape.palm), filterY.smooth(shape.tip.y, at: time, unit: shape.palm))
+        guard shape.reach >= settings.slide.reach, shape.gap > settings.pinch.open, !pinch.isEngaged else { return slide.interrupted() }
+        return slide.saw(
+            SlideMachine.Sight(
+                pose: SlideMachine.Pose(tip: tip, knuckles: shape.knuckles, gap: shape.gap, reach: shape.reach),
+                speed: filterX.speed / shape.palm, palm: shape.palm, time: time, interval: interval),
+            settings: settings.slide)
+    }
+}

@@ -1,0 +1,35 @@
+/// What the gestures need to know of a hand in one frame, free of its size and distance.
+struct HandShape: Hashable, Sendable {
+    /// Thumb tip to index tip in palm sizes: the larger of palm length and 1.3 × palm width, so that neither a tilted nor a turned
+    /// palm makes it look larger than it is.
+    var gap: Double
+    /// Index tip to index knuckle in palm lengths, measured in space: how far the finger is stretched.
+    var reach: Double
+    /// Index tip, in pixels.
+    var tip: SIMD2<Double>
+    /// Middle of the four knuckles, in pixels: moves with the hand, hardly with its fingers.
+    var knuckles: SIMD2<Double>
+    /// The palm's size in pixels.
+    var palm: Double
+
+    init?(_ hand: Hand) {
+        func point(_ joint: Joint) -> SIMD2<Double> { SIMD2(Double(hand[joint].x), Double(hand[joint].y)) }
+        func distance(_ a: Joint, _ b: Joint) -> Double { length(point(a) - point(b)) }
+        func worldDistance(_ a: Joint, _ b: Joint) -> Double {
+            let (p, q) = (hand.world[a.rawValue], hand.world[b.rawValue])
+            return length(SIMD3(Double(p.x - q.x), Double(p.y - q.y), Double(p.z - q.z)))
+        }
+        palm = max(distance(.wrist, .middleMCP), 1.3 * distance(.indexMCP, .littleMCP))
+        let worldPalm = worldDistance(.wrist, .middleMCP)
+        gap = distance(.thumbTip, .indexTip) / palm
+        reach = worldDistance(.indexTip, .indexMCP) / worldPalm
+        tip = point(.indexTip)
+        knuckles = (point(.indexMCP) + point(.middleMCP) + point(.ringMCP) + point(.littleMCP)) / 4
+        guard gap.isFinite, reach.isFinite, palm > 0, tip.x.isFinite, tip.y.isFinite, knuckles.x.isFinite, knuckles.y.isFinite else {
+            return nil
+        }
+    }
+}
+
+private func length(_ vector: SIMD2<Double>) -> Double { (vector * vector).sum().squareRoot() }
+private func length(_ vector: SIMD3<Double>) -> Double { (vector * vector).sum().squareRoot() }

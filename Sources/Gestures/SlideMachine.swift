@@ -1,0 +1,141 @@
+/// Turns sideways movement of a stretched index finger into the way it has gone from where it rested.
+///
+/// A slide begins only from rest, so an arm that passes by does nothing, and only when the knuckles go along, so a finger that bends
+/// does nothing. It measures the way from the resting place, not speed summed up, so going back brings back the start.
+enum SlideMachine: Hashable, Sendable {
+    /// The hand is not fit for a slide, or has not rested for long enough yet.
+    case waiting(Stillness?)
+    /// At rest about `anchor`.
+    case resting(anchor: Pose)
+    case sliding(Slide)
+
+    init() { self = .waiting(nil) }
+
+    /// Place and shape of the hand, as far as a slide depends on them.
+    struct Pose: Hashable, Sendable {
+        /// Index tip, smoothed, in pixels.
+        var tip: SIMD2<Double>
+        /// Middle of the knuckles, in pixels.
+        var knuckles: SIMD2<Double>
+        var gap: Double
+        var reach: Double
+    }
+
+    /// A stay within a small space.
+    struct Stillness: Hashable, Sendable {
+        var since: Double
+        var about: Pose
+    }
+
+    struct Slide: Hashable, Sendable {
+        var anchor: Pose
+        /// Pixels from the anchor along x.
+        var way: Double
+        /// Since when the finger has been slower than the speed that ends a slide.
+        var slowSince: Double?
+    }
+
+    /// Each carries the way from the resting place along x, in pixels.
+    enum Action: Hashable, Sendable {
+        case began(Double)
+        case moved(Double)
+        case ended(Double)
+    }
+
+    /// One frame's view of a hand that is fit for a slide: its index finger stretched, no pinch under way.
+    struct Sight {
+        var pose: Pose
+        /// Smoothed speed of the tip along x, palm sizes a second.
+        var speed: Double
+        /// Palm size in pixels.
+        var palm: Double
+        var time: Double
+        /// Seconds since the frame before.
+        var interval: Double
+    }
+
+    mutating func saw(_ sight: Sight, settings: SlideSettings) -> Action? {
+        switch self {
+        case .waiting(let stillness):
+            self = Self.rested(sight, stillness: stillness, settings: settings)
+            return nil
+        case .resting(let anchor):
+            return leave(anchor, sight, settings: settings)
+        case .sliding(let slide):
+            return follow(slide, sight, settings: settings)
+        }
+    }
+
+    /// The hand is lost or no longer fit for a slide: a slide ends where it last was.
+    mutating func interrupted() -> Action? {
+        defer { self = .waiting(nil) }
+        guard case .sliding(let slide) = self else { return nil }
+        return .ended(slide.way)
+    }
+
+    private static func rested(_ sight: Sight, stillness: Stillness?, settings: SlideSettings) -> SlideMachine {
+        guard let stillness, stillness.about.shapeMatches(sight.pose, within: settings.steadiness),
+            (sight.pose.tip - stillness.about.tip).largest <= settings.restSpace * sight.palm
+        else { return .waiting(Stillness(since: sight.time, about: sight.pose)) }
+        return sight.time - stillness.since >= settings.restTime ? .resting(anchor: sight.pose) : .waiting(stillness)
+    }
+
+    private mutating func leave(_ anchor: Pose, _ sight: Sight, settings: SlideSettings) -> Action? {
+        let pose = sight.pose
+        guard anchor.shapeMatches(pose, within: settings.steadiness) else {
+            self = .waiting(nil)
+            return nil
+        }
+        let tip = (pose.tip - anchor.tip) / sight.palm
+        let knuckles = (pose.knuckles - anchor.knuckles) / sight.palm
+        if tip.largest < settings.startTravel {
+            self = .resting(anchor: anchor.approaching(pose, share: sight.interval / (settings.driftTime + sight.interval)))
+            return nil
+        }
+        let isMeant = abs(sight.speed) >= settings.startSpeed
+        let isSideways = abs(tip.x) >= settings.sideways * abs(tip.y)
+        let isWholeHand = knuckles.x * tip.x > 0 && abs(knuckles.x) >= settings.wholeHand * abs(tip.x)
+        guard isMeant, isSideways, isWholeHand else {
+            self = .waiting(nil)
+            return nil
+        }
+        let way = pose.tip.x - anchor.tip.x
+        self = .sliding(Slide(anchor: anchor, way: way, slowSince: nil))
+        return .began(way)
+    }
+
+    private mutating func follow(_ slide: Slide, _ sight: Sight, settings: SlideSettings) -> Action? {
+        guard slide.anchor.shapeMatches(sight.pose, within: settings.steadiness) else { return interrupted() }
+        var slide = slide
+        slide.way = sight.pose.tip.x - slide.anchor.tip.x
+        if abs(sight.speed) >= settings.stopSpeed {
+            slide.slowSince = nil
+        } else if let since = slide.slowSince {
+            if sight.time - since >= settings.stopTime {
+                self = .resting(anchor: sight.pose)
+                return .ended(slide.way)
+            }
+        } else {
+            slide.slowSince = sight.time
+        }
+        self = .sliding(slide)
+        return .moved(slide.way)
+    }
+}
+
+extension SlideMachine.Pose {
+    fileprivate func shapeMatches(_ other: Self, within limit: Double) -> Bool {
+        abs(gap - other.gap) <= limit && abs(reach - other.reach) <= limit
+    }
+
+    fileprivate func approaching(_ other: Self, share: Double) -> Self {
+        Self(
+            tip: tip + (other.tip - tip) * share, knuckles: knuckles + (other.knuckles - knuckles) * share,
+            gap: gap + (other.gap - gap) * share, reach: reach + (other.reach - reach) * share)
+    }
+}
+
+extension SIMD2<Double> {
+    /// The larger of both components' magnitudes.
+    fileprivate var largest: Double { Swift.max(abs(x), abs(y)) }
+}
