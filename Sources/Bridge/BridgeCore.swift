@@ -1,0 +1,229 @@
+public import Contract
+import FoundationEssentials
+
+/// What the bridge makes of messages and of what its lamps do; pure: time is an argument, actions come out.
+///
+/// A toggle of a camera with several lamps inverts each of them by itself. The camera's target is that of the first lamp of its route that answers.
+public struct BridgeCore: Sendable {
+    public enum Input: Equatable, Sendable {
+        case message(topic: String, payload: [UInt8], retained: Bool)
+        /// A session with the broker began.
+        case connected
+        case disconnected
+        case lamp(Identifier, LampNews)
+        /// `deadline` has come.
+        case wake
+        /// The bridge ends: it says that it, and with it every lamp, is gone.
+        case stopping
+    }
+
+    public enum LampNews: Equatable, Sendable {
+        case status(LampStatus)
+        case state(LampValues)
+        case dropped(LampCommand, Rejection)
+    }
+
+    public enum Action: Equatable, Sendable {
+        case publish(Publications.Message)
+        /// - Parameter expires: when it is too late; nil for what the lamp's queue keeps as long as it likes.
+        case command(LampCommand, lamp: Identifier, origin: CommandOrigin, expires: ContinuousClock.Instant?)
+        /// A message was left alone.
+        /// - Parameter isFirst: whether it is the first of this topic for this reason.
+        case rejected(Rejection, topic: String, detail: String?, isFirst: Bool)
+    }
+
+    public struct Layout: Sendable {
+        public var bridge: Identifier
+        public var topics: Topics
+        /// In the order of the configuration.
+        public var lamps: [Identifier]
+        /// The lamps of each camera, the first of them its lead.
+        public var routes: [Identifier: [Identifier]]
+
+        public init(bridge: Identifier, topics: Topics, lamps: [Identifier], routes: [Identifier: [Identifier]]) {
+            (self.bridge, self.topics, self.lamps, self.routes) = (bridge, topics, lamps, routes)
+        }
+
+        /// What to subscribe to with QoS 1.
+        public var subscriptions: [String] {
+            routes.keys.sorted { $0.rawValue < $1.rawValue }.flatMap { [topics.camera($0, .toggle), topics.camera($0, .brightness)] }
+                + lamps.map { topics.lamp($0, .set) }
+        }
+
+        /// `bridge/<id>/availability`, also the topic of the will.
+        public var availabilityTopic: String { topics.bridge(bridge, .availability) }
+    }
+
+    /// Least time between two messages of `bridge/<id>/state`.
+    public static let stateInterval = Duration.seconds(1)
+    /// How many topics with bad messages are remembered, so that each is logged once.
+    private static let memory = 256
+
+    private struct Lamp: Sendable {
+        var status = LampStatus.connecting
+        var values: LampValues?
+
+        var isAvailable: Bool { status == .ok && values != nil }
+    }
+
+    private let layout: Layout
+    private var lamps: [Identifier: Lamp]
+    private var filters: [Identifier: EventFilter]
+    private var publications = Publications()
+    private var accepted = 0
+    private var rejected: [Rejection: Int] = [:]
+    private var noted: Set<String> = []
+
+    public init(_ layout: Layout, at now: ContinuousClock.Instant) {
+        self.layout = layout
+        lamps = Dictionary(uniqueKeysWithValues: layout.lamps.map { ($0, Lamp()) })
+        filters = layout.routes.mapValues { _ in EventFilter(origin: now) }
+        _ = publications.set(layout.availabilityTopic, Self.text(.online), at: now)
+        for lamp in layout.lamps { _ = publications.set(layout.topics.lamp(lamp, .availability), Self.text(.offline), at: now) }
+        _ = publishState(now)
+    }
+
+    /// When to come back with `.wake`, unless something happens before; nil for never.
+    public var deadline: ContinuousClock.Instant? { publications.deadline }
+
+    public mutating func handle(_ input: Input, at now: Moment) -> [Action] {
+        switch input {
+        case .message(let topic, let payload, let retained): return message(topic, payload, retained, now)
+        case .connected: return publications.connected(at: now.instant).map(Action.publish)
+        case .disconnected:
+            publications.disconnected()
+            return []
+        case .lamp(let id, let news): return lamp(id, news, now.instant)
+        case .wake: return publications.wake(at: now.instant).map(Action.publish)
+        case .stopping:
+            return (layout.lamps.map { layout.topics.lamp($0, .availability) } + [layout.availabilityTopic]).flatMap {
+                publications.set($0, Self.text(.offline), at: now.instant).map(Action.publish)
+            }
+        }
+    }
+
+    // MARK: Messages
+
+    private mutating func message(_ topic: String, _ payload: [UInt8], _ retained: Bool, _ now: Moment) -> [Action] {
+        switch layout.topics.address(of: topic) {
+        case .camera(let camera, .toggle): event(.toggle, of: camera, topic, payload, retained, now)
+        case .camera(let camera, .brightness): event(.brightness, of: camera, topic, payload, retained, now)
+        case .lamp(let lamp, .set): set(lamp, topic, payload, retained, now)
+        default: reject(.unroutable, topic, nil, now)
+        }
+    }
+
+    private mutating func event(
+        _ kind: EventKind, of camera: Identifier, _ topic: String, _ payload: [UInt8], _ retained: Bool, _ now: Moment
+    ) -> [Action] {
+        guard let route = layout.routes[camera] else { return reject(.unroutable, topic, "no route for this camera", now) }
+        // A retained topic is cleared by an empty message, which is news of nothing.
+        if payload.isEmpty { return [] }
+        let event: CameraEvent
+        do {
+            event = try CameraEvent(kind, payload: payload)
+        } catch {
+            return reject(.malformed, topic, error.description, now)
+        }
+        switch filters[camera]?.judge(event.stamp, retained: retained, arrived: now) {
+        case .accept(let age):
+            switch event {
+            case .toggle: return accept(.toggle, route, .camera(camera), now.instant + .seconds(max(0, eventLifetime - age)), now)
+            case .brightness(let event): return accept(.level(percent: event.value), route, .camera(camera), nil, now)
+            }
+        case .reject(let reason): return reject(reason, topic, event.stamp.id, now)
+        case nil: return []
+        }
+    }
+
+    private mutating func set(_ lamp: Identifier, _ topic: String, _ payload: [UInt8], _ retained: Bool, _ now: Moment) -> [Action] {
+        guard lamps[lamp] != nil else { return reject(.unroutable, topic, "no such lamp", now) }
+        guard !retained else { return reject(.retained, topic, nil, now) }
+        if payload.isEmpty { return [] }
+        do {
+            return accept(try LampCommand(set: payload), [lamp], .set, nil, now)
+        } catch {
+            return reject(.malformed, topic, error.description, now)
+        }
+    }
+
+    private mutating func accept(
+        _ command: LampCommand, _ lamps: [Identifier], _ origin: CommandOrigin, _ expires: ContinuousClock.Instant?, _ now: Moment
+    ) -> [Action] {
+        accepted += 1
+        return lamps.map { .command(command, lamp: $0, origin: origin, expires: expires) } + publishState(now.instant)
+    }
+
+    private mutating func reject(_ reason: Rejection, _ topic: String, _ detail: String?, _ now: Moment) -> [Action] {
+        rejected[reason, default: 0] += 1
+        let isFirst = noted.count < Self.memory && noted.insert("\(reason) \(topic)").inserted
+        return [.rejected(reason, topic: topic, detail: detail, isFirst: isFirst)] + publishState(now.instant)
+    }
+
+    // MARK: Lamps
+
+    private mutating func lamp(_ id: Identifier, _ news: LampNews, _ now: ContinuousClock.Instant) -> [Action] {
+        guard var lamp = lamps[id] else { return [] }
+        switch news {
+        case .status(let status):
+            lamp.status = status
+            // What a lamp was before it went is not what it is when it is back.
+            if status != .ok { lamp.values = nil }
+        case .state(let values): lamp.values = values
+        case .dropped(_, let reason):
+            rejected[reason, default: 0] += 1
+            return publishState(now)
+        }
+        lamps[id] = lamp
+        return publish(id, lamp, now)
+    }
+
+    private mutating func publish(_ id: Identifier, _ lamp: Lamp, _ now: ContinuousClock.Instant) -> [Action] {
+        var actions: [Action] = []
+        if let values = lamp.values { actions += set(layout.topics.lamp(id, .state), encode(values.state), now) }
+        actions += set(layout.topics.lamp(id, .availability), Self.text(lamp.isAvailable ? .online : .offline), now)
+        for (camera, route) in layout.routes where route.contains(id) {
+            guard let values = route.compactMap({ lamps[$0] }).first(where: \.isAvailable)?.values else { continue }
+            actions += set(layout.topics.camera(camera, .target), encode(values.target), now)
+        }
+        return actions + publishState(now)
+    }
+
+    // MARK: Publications
+
+    private mutating func publishState(_ now: ContinuousClock.Instant) -> [Action] {
+        let list = layout.lamps.map { id in
+            let lamp = lamps[id] ?? Lamp()
+            return BridgeState.Lamp(id: id, available: lamp.isAvailable, status: lamp.status.rawValue)
+        }
+        let counts = Dictionary(uniqueKeysWithValues: rejected.map { ($0.rawValue, $1) })
+        let state = encode(BridgeState(lamps: list, accepted: accepted, rejected: counts))
+        return publications.set(layout.topics.bridge(layout.bridge, .state), state, minimumInterval: Self.stateInterval, at: now)
+            .map(Action.publish)
+    }
+
+    private mutating func set(_ topic: String, _ payload: [UInt8], _ now: ContinuousClock.Instant) -> [Action] {
+        publications.set(topic, payload, at: now).map(Action.publish)
+    }
+
+    private static func text(_ availability: Availability) -> [UInt8] { Array(availability.rawValue.utf8) }
+}
+
+/// How the bridge stands with a lamp; the raw values are what `bridge/<id>/state` says.
+public enum LampStatus: String, Equatable, Sendable {
+    case connecting
+    case ok
+    case unreachable
+    /// The lamp does not know this controller any more: it was reset, or unpaired from elsewhere.
+    case pairingLost = "pairing_lost"
+    /// The configuration names a lamp that was never paired.
+    case notPaired = "not_paired"
+}
+
+/// Sorted keys, so that the same value is the same payload.
+private func encode(_ value: some Encodable) -> [UInt8] {
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+    guard let data = try? encoder.encode(value) else { preconditionFailure("the contract's payloads are always encodable") }
+    return Array(data)
+}

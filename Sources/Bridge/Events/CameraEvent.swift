@@ -1,0 +1,109 @@
+public import Contract
+import FoundationEssentials
+
+/// An event of a camera, decoded and checked.
+public enum CameraEvent: Equatable, Sendable {
+    case toggle(ToggleEvent)
+    case brightness(BrightnessEvent)
+
+    /// Longest id accepted, in bytes: ids are remembered, so their size is bounded.
+    public static let maximumIdLength = 128
+
+    /// Reads the payload of `camera/<id>/toggle` or `…/brightness`; unknown keys are ignored.
+    public init(_ kind: EventKind, payload: [UInt8]) throws(PayloadFault) {
+        switch kind {
+        case .toggle:
+            let event = try decode(ToggleEvent.self, from: payload)
+            guard event.eventType == ToggleEvent.eventType else { throw .value(key: "event_type", wanted: "\"\(ToggleEvent.eventType)\"") }
+            self = .toggle(event)
+        case .brightness:
+            let event = try decode(BrightnessEvent.self, from: payload)
+            guard event.value.isFinite, (0...100).contains(event.value) else { throw .value(key: "value", wanted: "0 to 100") }
+            self = .brightness(event)
+        }
+        guard version == schemaVersion else { throw .value(key: "v", wanted: "\(schemaVersion)") }
+        guard (1...Self.maximumIdLength).contains(stamp.id.utf8.count) else {
+            throw .value(key: "id", wanted: "1 to \(Self.maximumIdLength) bytes")
+        }
+    }
+
+    public var stamp: EventStamp {
+        switch self {
+        case .toggle(let event): EventStamp(kind: .toggle, id: event.id, ts: event.ts)
+        case .brightness(let event): EventStamp(kind: .brightness, id: event.id, ts: event.ts)
+        }
+    }
+
+    private var version: Int {
+        switch self {
+        case .toggle(let event): event.v
+        case .brightness(let event): event.v
+        }
+    }
+}
+
+public enum EventKind: String, Hashable, Sendable {
+    case toggle, brightness
+}
+
+/// What says which event this is and when it was made.
+public struct EventStamp: Equatable, Sendable {
+    public var kind: EventKind
+    public var id: String
+    /// By the sender's clock.
+    public var ts: Timestamp
+
+    public init(kind: EventKind, id: String, ts: Timestamp) {
+        (self.kind, self.id, self.ts) = (kind, id, ts)
+    }
+
+    /// The `<boot>-<n>` of the id; nil for ids of another form.
+    var sequence: EventSequence? {
+        guard let dash = id.lastIndex(of: "-"), dash > id.startIndex else { return nil }
+        let digits = id[id.index(after: dash)...]
+        guard let number = UInt64(digits), digits.first?.isNumber == true else { return nil }
+        return EventSequence(boot: String(id[..<dash]), number: number)
+    }
+}
+
+struct EventSequence: Equatable, Sendable {
+    var boot: String
+    var number: UInt64
+}
+
+/// Why a payload was left alone.
+public enum PayloadFault: Error, Equatable, Sendable, CustomStringConvertible {
+    case tooLong(bytes: Int)
+    case noJSON
+    case missing(key: String)
+    case value(key: String, wanted: String)
+
+    public var description: String {
+        switch self {
+        case .tooLong(let bytes): "\(bytes) bytes are too long for a payload"
+        case .noJSON: "the payload is no JSON object"
+        case .missing(let key): "'\(key)' is missing"
+        case .value(let key, let wanted): "'\(key)' must be \(wanted)"
+        }
+    }
+}
+
+/// Longest payload looked at, in bytes; ours are below 200.
+let maximumPayloadLength = 4096
+
+func decode<Value: Decodable>(_ type: Value.Type, from payload: [UInt8]) throws(PayloadFault) -> Value {
+    guard payload.count <= maximumPayloadLength else { throw .tooLong(bytes: payload.count) }
+    do {
+        return try JSONDecoder().decode(type, from: Data(payload))
+    } catch DecodingError.keyNotFound(let key, _) {
+        throw .missing(key: key.stringValue)
+    } catch DecodingError.valueNotFound(_, let context), DecodingError.typeMismatch(_, let context) {
+        guard let key = context.codingPath.last?.stringValue else { throw .noJSON }
+        throw .value(key: key, wanted: "of another type")
+    } catch DecodingError.dataCorrupted(let context) {
+        guard let key = context.codingPath.last?.stringValue else { throw .noJSON }
+        throw .value(key: key, wanted: "one of the contract's values")
+    } catch {
+        throw .noJSON
+    }
+}

@@ -1,0 +1,124 @@
+public import Contract
+
+/// What is known of a sender's clock: how old an event was when it arrived, whatever time the sender believes it is.
+///
+/// Every event says when it was made by the sender's clock (`ts`) and arrives at a time of ours. The difference is the offset between the two
+/// clocks plus the delay, so the smallest difference seen is the offset, and what an event exceeds it by is its age. A clock that is hours wrong
+/// loses nothing. Ours is the monotonic one; its own zero is part of the offset and it is never set.
+///
+/// - A sender's clock set forwards gives a smaller difference, which counts at once.
+/// - A clock set back makes events look old. It is told from a late event by the sequence number: a later event with an earlier `ts` is a clock
+///   that was set back. Without a sequence number, two late events that are as far apart by their `ts` as by our clock, over more than an event's
+///   lifetime, are live: a queue is delivered in a burst.
+/// - A restart of the sender may come with another clock (a host without a battery behind it), so learning begins anew.
+/// - With nothing learned yet our UTC clock is the only witness: a difference between a lifetime and ten minutes is taken for age, anything else
+///   for a wrong clock.
+public struct SenderClock: Sendable {
+    /// How fast the smallest difference is let rise: 100 ppm, more than a crystal drifts.
+    private static let drift = 1e-4
+    /// How far two differences may lie apart and still be the same clock, in milliseconds.
+    private static let agreement = 1000.0
+    /// How far a `ts` may go back without counting as a clock set back, in milliseconds: frames may overtake each other by this.
+    private static let reordering = 500.0
+    /// Differences of UTC clocks above this are taken for a wrong clock where nothing was learned, in milliseconds.
+    private static let longestCredibleDelay = 600_000.0
+
+    private let lifetime: Double
+    private let origin: ContinuousClock.Instant
+    private var smallest: Sample?
+    private var late: Sample?
+    private var newest: [EventKind: Newest] = [:]
+
+    private struct Sample {
+        /// Milliseconds: our time less the sender's.
+        var difference: Double
+        var at: ContinuousClock.Instant
+    }
+
+    private struct Newest {
+        var sequence: EventSequence?
+        var ts: Timestamp
+    }
+
+    /// - Parameters:
+    ///   - lifetime: the age up to which an event counts as live, seconds.
+    ///   - origin: any instant; differences are counted from it.
+    public init(lifetime: Double = eventLifetime, origin: ContinuousClock.Instant) {
+        (self.lifetime, self.origin) = (lifetime * 1000, origin)
+    }
+
+    /// Notes an event and gives its age in seconds, 0 or more.
+    public mutating func age(of event: EventStamp, arrived now: Moment) -> Double {
+        let sample = Sample(difference: milliseconds(since: now.instant) - Double(event.ts.millisecondsSinceEpoch), at: now.instant)
+        defer { remember(event) }
+        switch change(event) {
+        case .none: break
+        case .restarted: (smallest, late) = (nil, nil)
+        case .setBack:
+            (smallest, late) = (sample, nil)
+            return 0
+        }
+
+        guard let known = smallest else {
+            smallest = sample
+            let delay = Double(now.utc.millisecondsSinceEpoch - event.ts.millisecondsSinceEpoch)
+            return delay > lifetime && delay <= Self.longestCredibleDelay ? delay / 1000 : 0
+        }
+        let offset = known.difference + Self.drift * max(0, (now.instant - known.at).milliseconds)
+        if sample.difference <= offset {
+            (smallest, late) = (sample, nil)
+            return 0
+        }
+        let age = sample.difference - offset
+        guard age > lifetime else {
+            late = nil
+            return age / 1000
+        }
+        guard let earlier = late, abs(earlier.difference - sample.difference) <= Self.agreement else {
+            late = sample
+            return age / 1000
+        }
+        guard (now.instant - earlier.at).milliseconds > lifetime else { return age / 1000 }
+        (smallest, late) = (sample, nil)
+        return 0
+    }
+
+    private enum Change {
+        case none, restarted, setBack
+    }
+
+    private func change(_ event: EventStamp) -> Change {
+        guard let before = newest[event.kind], let last = before.sequence, let sequence = event.sequence else { return .none }
+        guard last.boot == sequence.boot else { return .restarted }
+        let back = Double(before.ts.millisecondsSinceEpoch - event.ts.millisecondsSinceEpoch)
+        return sequence.number > last.number && back > Self.reordering ? .setBack : .none
+    }
+
+    private mutating func remember(_ event: EventStamp) {
+        if let last = newest[event.kind]?.sequence, let sequence = event.sequence, last.boot == sequence.boot,
+            sequence.number <= last.number
+        {
+            return
+        }
+        newest[event.kind] = Newest(sequence: event.sequence, ts: event.ts)
+    }
+
+    private func milliseconds(since instant: ContinuousClock.Instant) -> Double { (instant - origin).milliseconds }
+}
+
+/// A point in time by both clocks: the monotonic one that everything is reckoned by, and UTC as payloads carry it.
+public struct Moment: Sendable {
+    public var instant: ContinuousClock.Instant
+    public var utc: Timestamp
+
+    public init(instant: ContinuousClock.Instant, utc: Timestamp) {
+        (self.instant, self.utc) = (instant, utc)
+    }
+}
+
+extension Duration {
+    var milliseconds: Double {
+        let (seconds, attoseconds) = components
+        return Double(seconds) * 1000 + Double(attoseconds) / 1e15
+    }
+}

@@ -1,0 +1,76 @@
+/// What the bridge keeps published: the newest payload of every retained topic, sent when it changes and all of it on every connect.
+public struct Publications: Sendable {
+    /// To be sent with QoS 1, retained.
+    public struct Message: Equatable, Sendable {
+        public var topic: String
+        public var payload: [UInt8]
+
+        public init(topic: String, payload: [UInt8]) {
+            (self.topic, self.payload) = (topic, payload)
+        }
+    }
+
+    private struct Topic: Sendable {
+        var payload: [UInt8]
+        var sent: [UInt8]?
+        var minimumInterval: Duration
+        var sentAt: ContinuousClock.Instant?
+
+        var isDue: Bool { sent != payload }
+
+        /// When it may be sent again; nil for at once.
+        var earliest: ContinuousClock.Instant? { sentAt.map { $0 + minimumInterval } }
+    }
+
+    private var topics: [String: Topic] = [:]
+    private var order: [String] = []
+    private var isConnected = false
+
+    public init() {}
+
+    /// When the next payload that was held back may go out; nil where none is.
+    public var deadline: ContinuousClock.Instant? {
+        guard isConnected else { return nil }
+        return topics.values.filter(\.isDue).compactMap(\.earliest).min()
+    }
+
+    /// Sets what a topic holds.
+    /// - Parameter minimumInterval: between two messages; the last value is always sent when it is over.
+    public mutating func set(
+        _ topic: String, _ payload: [UInt8], minimumInterval: Duration = .zero, at now: ContinuousClock.Instant
+    ) -> [Message] {
+        if topics[topic] == nil {
+            order.append(topic)
+            topics[topic] = Topic(payload: payload, minimumInterval: minimumInterval)
+        } else {
+            topics[topic]?.payload = payload
+        }
+        return due(now, in: [topic])
+    }
+
+    /// Everything, as the broker may have lost it or hold a will in its place.
+    public mutating func connected(at now: ContinuousClock.Instant) -> [Message] {
+        isConnected = true
+        for name in order {
+            topics[name]?.sent = nil
+            topics[name]?.sentAt = nil
+        }
+        return due(now, in: order)
+    }
+
+    public mutating func disconnected() { isConnected = false }
+
+    public mutating func wake(at now: ContinuousClock.Instant) -> [Message] { due(now, in: order) }
+
+    private mutating func due(_ now: ContinuousClock.Instant, in names: [String]) -> [Message] {
+        guard isConnected else { return [] }
+        var messages: [Message] = []
+        for name in names {
+            guard var topic = topics[name], topic.isDue, topic.earliest ?? now <= now else { continue }
+            (topic.sent, topic.sentAt) = (topic.payload, now)
+            topics[name] = topic
+            messages.append(Message(topic: name, payload: topic.payload))
+        }
+        return messages
+    }
+}
