@@ -1,0 +1,45 @@
+/// A light bulb of an accessory database with what it takes to switch and dim it.
+///
+/// Instance numbers may change with an accessory's firmware, so it is found by type each time the database is read.
+public struct Lightbulb: Hashable, Sendable {
+    public struct Brightness: Hashable, Sendable {
+        public var id: CharacteristicID
+        /// Percent; 0, 100 and 1 where the accessory does not say.
+        public var minimum: Double
+        public var maximum: Double
+        public var step: Double
+        public var canNotify: Bool
+    }
+
+    public var accessory: UInt64
+    /// The name of the bulb's service, else of its accessory.
+    public var name: String?
+    public var manufacturer: String?
+    public var model: String?
+    public var on: CharacteristicID
+    public var onCanNotify: Bool
+    /// Nil for a bulb that cannot be dimmed.
+    public var brightness: Brightness?
+
+    /// All bulbs in the order of the database; a service without On is none.
+    public static func all(in accessories: [Accessory]) -> [Lightbulb] {
+        accessories.flatMap { accessory in
+            accessory.services.filter { $0.type == .lightbulb }.compactMap { Lightbulb(service: $0, of: accessory) }
+        }
+    }
+
+    private init?(service: Accessory.Service, of accessory: Accessory) {
+        guard let on = service.characteristic(.on) else { return nil }
+        self.accessory = accessory.id
+        name = service.characteristic(.name)?.value?.string ?? accessory.information(.name)
+        manufacturer = accessory.information(.manufacturer)
+        model = accessory.information(.model)
+        self.on = on.id
+        onCanNotify = on.permissions.contains("ev")
+        brightness = service.characteristic(.brightness).map { characteristic in
+            Brightness(
+                id: characteristic.id, minimum: characteristic.minimum ?? 0, maximum: characteristic.maximum ?? 100,
+                step: characteristic.step ?? 1, canNotify: characteristic.permissions.contains("ev"))
+        }
+    }
+}

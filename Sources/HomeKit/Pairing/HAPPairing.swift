@@ -1,0 +1,67 @@
+internal import Cryptography
+
+/// Makes and removes pairings with accessories.
+public enum HAPPairing {
+    /// Pairs a new controller identity with the accessory at `address`.
+    ///
+    /// - Parameters:
+    ///   - method: By the accessory's `ff` flag where it is known.
+    ///   - clock: Measures all deadlines.
+    /// - Returns: What ``HAPSession/open(_:at:timeouts:clock:)`` needs from now on; keep it, or the accessory must be reset.
+    public static func pair(
+        at address: HAPAddress, code: SetupCode, method: PairSetupMethod = .plain, timeouts: HAPTimeouts = HAPTimeouts(),
+        clock: any Clock<Duration> = ContinuousClock()
+    ) async throws(HAPError) -> PairingRecord {
+        let connection = try await HAPConnection.connect(to: address, timeouts: timeouts, clock: clock)
+        let controller = ControllerIdentity.random()
+        var setup = PairSetup(code: code, method: method, controller: controller)
+        do throws(HAPError) {
+            var message = setup.start()
+            while true {
+                let answer = try await exchange(message, setup.step, connection, address)
+                switch try setup.received(answer) {
+                case .send(let next): message = next
+                case .paired(let accessoryID, let accessoryKey):
+                    await connection.close()
+                    return PairingRecord(
+                        accessoryID: accessoryID, accessoryKey: accessoryKey, controller: controller, address: address)
+                }
+            }
+        } catch {
+            await connection.close()
+            throw error
+        }
+    }
+
+    /// Removes the pairing from the accessory; forget the record afterwards.
+    public static func unpair(
+        _ pairing: PairingRecord, at address: HAPAddress? = nil, timeouts: HAPTimeouts = HAPTimeouts(),
+        clock: any Clock<Duration> = ContinuousClock()
+    ) async throws(HAPError) {
+        let session = try await HAPSession.open(pairing, at: address, timeouts: timeouts, clock: clock)
+        do throws(HAPError) {
+            try await session.removePairing(of: pairing.controllerID)
+        } catch {
+            await session.close()
+            throw error
+        }
+        await session.close()
+    }
+
+    private static func exchange(
+        _ message: [UInt8], _ step: HAPStep, _ connection: HAPConnection, _ address: HAPAddress
+    ) async throws(HAPError) -> [UInt8] {
+        let answer: HTTPMessage
+        do throws(HAPError) {
+            answer = try await connection.request(.post("/pair-setup", pairing: message), step: step)
+        } catch .malformed(.pairSetupStart, _) {
+            throw .notHAP(host: address.host, port: address.port)
+        }
+        switch answer.status {
+        case 200: return answer.body
+        case 429, 503: throw .busy
+        case 404, 405, 501: throw .notHAP(host: address.host, port: address.port)
+        default: throw .httpStatus(step, code: answer.status, status: nil)
+        }
+    }
+}
