@@ -71,9 +71,11 @@ let package = Package(
         module("ServiceKit", ["CSystem", "CYAML"]),
         module("Settings", ["Contract", "Gestures", "ServiceKit"]),
 
+        module("BrokerLink", ["Contract", "MQTT", "ServiceKit", "Settings"]),
+
         // The services and their mains.
-        module("Recognizer", ["Camera", "Contract", "Gestures", "HandTracking", "Imaging", "Inference", "MQTT", "ServiceKit", "Settings"]),
-        module("Bridge", ["Contract", "HomeKit", "MQTT", "ServiceKit", "Settings"]),
+        module("Recognizer", ["BrokerLink", "Camera", "Contract", "Gestures", "HandTracking", "Imaging", "Inference", "MQTT", "ServiceKit", "Settings"]),
+        module("Bridge", ["BrokerLink", "Contract", "HomeKit", "MQTT", "ServiceKit", "Settings"]),
         program("handkit-recognizer", ["Recognizer"]),
         program("handkit-bridge", ["Bridge"]),
         program("handkit-bench", ["Camera", "Gestures", "HandTracking", "Imaging", "Inference", "Recognizer", "ServiceKit"]),

@@ -5,7 +5,7 @@ public import Imaging
 public struct HandTracker {
     public struct Options: Hashable, Sendable {
         /// Most hands followed at once.
-        public var maximumHands = 1
+        public var maximumHands = 2
         /// The picture shows the person as a mirror does.
         public var mirrored = false
         /// Probability of a hand in its region, below which the hand is lost; MediaPipe's default.
@@ -69,6 +69,12 @@ public struct HandTracker {
         }
         tracks = followed
         return hands
+    }
+
+    /// Forgets every hand: the next frame is searched as if it were the first.
+    public mutating func reset() {
+        tracks.removeAll()
+        lastSearch = -.infinity
     }
 
     /// Overlap beyond which MediaPipe's graph takes two regions for one hand.

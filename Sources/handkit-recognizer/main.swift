@@ -1,1 +1,4 @@
-print("not built yet")
+internal import Glibc
+internal import Recognizer
+
+exit(await RecognizerProgram.main(Array(CommandLine.arguments.dropFirst())))

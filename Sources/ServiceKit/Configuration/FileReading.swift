@@ -16,7 +16,7 @@ public struct FileFailure: Error, Equatable, Sendable {
 
     public var reason: String {
         switch cause {
-        case .errno(let code): String(cString: strerror(code)).lowercased()
+        case .errno(let code): systemMessage(code)
         case .larger(let limit): "it is larger than \(limit) bytes"
         }
     }

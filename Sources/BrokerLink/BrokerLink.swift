@@ -1,0 +1,47 @@
+public import Contract
+public import MQTT
+public import ServiceKit
+public import Settings
+
+/// A service's connection to the broker: says `online` through its owner, and `offline` for it when it is lost or leaves.
+///
+/// As the first member of a ``ServiceGroup`` it ends last, after those that still have something to publish.
+public struct BrokerLink: Service {
+    public let client: MQTTClient
+
+    /// - Parameters:
+    ///   - role: `recognizer` or `bridge`; part of the client id.
+    ///   - id: Of the camera or the bridge; part of the client id.
+    ///   - availability: Where the broker says `offline` when this client is lost, and this client when it leaves.
+    public init(settings: Settings.MQTT, role: String, id: Identifier, availability: TopicName) {
+        let offline = MQTTMessage(topic: availability, text: Availability.offline.rawValue, qos: .atLeastOnce, retain: true)
+        let clientID = settings.clientID(role: role, id: id, instance: .random(in: .min ... .max))
+        var configuration = MQTTConfiguration(
+            host: settings.host, port: settings.port, clientID: clientID, keepAlive: settings.keepAlive, will: offline, farewell: offline)
+        if let username = settings.username {
+            configuration.credentials = .init(username: username, password: settings.password?.revealed)
+        }
+        if let tls = settings.tls {
+            var identity: MQTTConfiguration.TLS.Identity?
+            if let certificate = tls.certificateFile, let key = tls.keyFile {
+                identity = .init(certificateFile: certificate, keyFile: key)
+            }
+            configuration.tls = .init(authorityFile: tls.authorityFile, identity: identity)
+        }
+        configuration.version =
+            switch settings.version {
+            case .auto: .automatic
+            case .v5: .only(.v5)
+            case .v3_1_1: .only(.v3_1_1)
+            }
+        client = MQTTClient(configuration)
+    }
+
+    public func run() async throws {
+        await withShutdownHandler {
+            await client.run()
+        } onShutdown: { [client] in
+            client.shutdown()
+        }
+    }
+}

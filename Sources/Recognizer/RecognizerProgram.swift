@@ -1,0 +1,136 @@
+internal import BrokerLink
+internal import Camera
+internal import Contract
+internal import FoundationEssentials
+internal import ServiceKit
+internal import Settings
+
+/// The program `handkit-recognizer`.
+public enum RecognizerProgram {
+    /// Runs the program with the arguments after its name.
+    /// - Returns: The exit code: 0 fine, 1 failed, 2 wrong usage.
+    public static func main(_ arguments: [String]) async -> Int32 {
+        await syntax.run(arguments) { arguments in
+            switch arguments.command {
+            case "replay": try await replay(arguments)
+            case "cameras": printCameras()
+            default: try await run(arguments)
+            }
+        }.rawValue
+    }
+
+    static let syntax = ProgramSyntax(
+        name: "handkit-recognizer", version: Product.version,
+        abstract: "Watches a hand through a camera and publishes what it means on MQTT: a pinch toggles, a sideways move dims.",
+        options: [
+            .value("config", "FILE", "Read the settings from FILE; without it the defaults and HANDKIT_… variables count."),
+            .value("log-format", "FORMAT", "How to log on standard error.", kind: .choice(["auto", "text", "json"])),
+        ],
+        commands: [
+            CommandSyntax(
+                "run", "Capture, recognise and publish until stopped",
+                discussion: """
+                    Needs an MQTT broker; while there is none it goes on trying. Watch what it says with
+                      mosquitto_sub -v -t 'handkit/#'
+                    """,
+                options: [
+                    .value(
+                        "source", "SOURCE",
+                        "auto (the first camera), a device such as /dev/video0, or a recorded clip, which is played at its own pace."),
+                    .flag("loop", "Begin a clip anew when it ends, instead of stopping."),
+                ]),
+            CommandSyntax(
+                "replay", "Recognise a recorded clip as fast as possible, without a broker",
+                discussion: """
+                    Prints one JSON object a line for every event; 't' is seconds of clip time:
+                      {"t":1.234,"event":"toggle","hand":"right","confidence":0.97}
+                      {"t":2.345,"event":"brightness","value":57.3,"phase":"changed","displacement":0.12}
+                    """,
+                positionals: [PositionalSyntax("CLIP", "A video file in any format that FFmpeg reads.")],
+                options: [
+                    .flag("landmarks", "Print the hands of every frame too: 21 points, x and y from 0 to 1."),
+                    .value(
+                        "start-brightness", "N", "Where the first slide starts from, 50 unless given.", kind: .number(0...100)),
+                ]),
+            CommandSyntax("cameras", "List the cameras with their formats and rates"),
+        ],
+        defaultCommand: "run")
+
+    private static func settings(_ arguments: Arguments) throws -> Settings {
+        try Settings.load(file: arguments["config"], environment: ProcessInfo.processInfo.environment)
+    }
+
+    private static func logger(_ arguments: Arguments, _ settings: Settings) -> Logger {
+        let format = arguments["log-format"].flatMap(LogFormat.init) ?? settings.log.format
+        let logger = Logger(program: syntax.name, level: settings.log.level, destination: LogStream(format: format))
+        for warning in settings.warnings { logger.warning("odd configuration", ["reason": warning.report]) }
+        return logger
+    }
+
+    private static func run(_ arguments: Arguments) async throws {
+        let settings = try settings(arguments)
+        let logger = logger(arguments, settings)
+        let specification =
+            switch arguments["source"] {
+            case .some(let text): try SourceSpecification(text)
+            case nil: SourceSpecification(settings.camera.source)
+            }
+        let camera = settings.camera
+        let topics = CameraTopics(settings.mqtt.topics, camera: camera.id)
+        let recognition = try await RecognitionThread { try Recognition(settings: settings) }
+        let link = BrokerLink(settings: settings.mqtt, role: "recognizer", id: camera.id, availability: topics.availability)
+        let ended = Shutdown()
+        let service = RecognizerService(
+            source: .init(
+                specification: specification, request: CaptureRequest(camera), loops: arguments.has(flag: "loop"),
+                onEnd: { ended.request() }),
+            topics: topics, client: link.client, recognition: recognition, boot: .random(in: .min ... .max), logger: logger)
+        let group = ServiceGroup([.init("mqtt", link), .init("recognizer", service)], logger: logger)
+        logger.notice("handkit-recognizer starts", ["version": Product.version, "camera": camera.id])
+        async let stop: Void = Shutdown.$current.withValue(ended) {
+            await waitForShutdown()
+            if ended.isRequested { group.stop() }
+        }
+        try await group.run()
+        ended.request()
+        await stop
+    }
+
+    private static func replay(_ arguments: Arguments) async throws {
+        let settings = try settings(arguments)
+        let path = arguments["CLIP"] ?? ""
+        var recognition = try Recognition(settings: settings, startBrightness: arguments.number("start-brightness") ?? 50)
+        var replay = Replay(printsLandmarks: arguments.has(flag: "landmarks"), output: StandardOutput())
+        try replay.run(ClipSource(path: path), through: &recognition)
+    }
+
+    private static func printCameras() {
+        var output = StandardOutput()
+        output.write(CameraTable.text(CameraCatalog.list()))
+    }
+}
+
+extension SourceSpecification {
+    init(_ source: Settings.Camera.Source) {
+        self =
+            switch source {
+            case .automatic: .automatic
+            case .device(let path): .device(path: path)
+            case .file(let path): .clip(path: path)
+            }
+    }
+}
+
+extension CaptureRequest {
+    init(_ camera: Settings.Camera) {
+        let encoding: Encoding =
+            switch camera.format {
+            case .auto: .auto
+            case .mjpeg: .mjpeg
+            case .yuyv: .yuyv
+            case .nv12: .nv12
+            case .grey: .grey
+            }
+        self.init(width: camera.width, height: camera.height, framesPerSecond: camera.framesPerSecond, encoding: encoding)
+    }
+}

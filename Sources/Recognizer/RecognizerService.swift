@@ -1,0 +1,207 @@
+internal import BrokerLink
+internal import Camera
+internal import Contract
+internal import Gestures
+internal import Imaging
+internal import MQTT
+internal import ServiceKit
+internal import Settings
+
+/// Captures, recognises and publishes until it is asked to end.
+actor RecognizerService: Service {
+    /// What to look at, and what happens when it is over.
+    struct Source: Sendable {
+        var specification: SourceSpecification
+        var request: CaptureRequest
+        /// A clip begins anew when it ends.
+        var loops: Bool
+        /// Called when a clip that does not loop has ended.
+        var onEnd: @Sendable () -> Void
+    }
+
+    private let source: Source
+    private let topics: CameraTopics
+    private let client: MQTTClient
+    private let recognition: RecognitionThread
+    private let logger: Logger
+    private var announcer: Announcer
+    private var watch = FrameWatch()
+    private var rate = FrameRate()
+    private var isEnabled = true
+    private var session: CaptureSession?
+    /// Wakes the camera loop when the switch or its end is changed.
+    private let switched = Mailbox<Bool>()
+
+    init(source: Source, topics: CameraTopics, client: MQTTClient, recognition: RecognitionThread, boot: UInt32, logger: Logger) {
+        (self.source, self.topics, self.client, self.recognition, self.logger) = (source, topics, client, recognition, logger)
+        announcer = Announcer(client: client, topics: topics, boot: boot, logger: logger)
+    }
+
+    nonisolated func run() async throws {
+        client.subscribe([
+            MQTTSubscription(TopicFilter(topics.target)), MQTTSubscription(TopicFilter(topics.enabledSet)),
+        ])
+        try await cancelledByShutdown {
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                group.addTask { await self.followBroker() }
+                group.addTask { await self.tickForEver() }
+                group.addTask { try await self.runCamera() }
+                defer { group.cancelAll() }
+                try await group.next()
+            }
+        }
+        await self.sayGoodbye()
+    }
+
+    // MARK: Broker
+
+    private func followBroker() async {
+        var log = BrokerLog(logger: logger)
+        for await event in client.events {
+            log.happened(event)
+            switch event {
+            case .connected:
+                announcer.connected(availability: watch.availability(at: steadySeconds()), isEnabled: isEnabled, at: steadySeconds())
+            case .message(let message):
+                await received(message)
+            default:
+                break
+            }
+        }
+        // The client has stopped; the rest of the service is cancelled with the shutdown that stopped it.
+        await waitForCancellation()
+    }
+
+    private func received(_ message: MQTTMessage) async {
+        switch message.topic {
+        case topics.target:
+            do {
+                try await recognition.lampIs(at: Double(Payload.decode(Target.self, from: message.payload).level))
+            } catch {
+                logger.warning("a message was left alone", ["topic": message.topic, "reason": "\(error)"])
+            }
+        case topics.enabledSet:
+            guard let value = Switch(rawValue: String(decoding: message.payload.prefix(16), as: UTF8.self)) else {
+                logger.warning("a message was left alone", ["topic": message.topic, "reason": "it is neither ON nor OFF"])
+                return
+            }
+            guard !message.retain else {
+                logger.warning("a message was left alone", ["topic": message.topic, "reason": "commands must not be retained"])
+                return
+            }
+            enable(value == .on)
+        default:
+            break
+        }
+    }
+
+    private func enable(_ isEnabled: Bool) {
+        defer { announcer.announce(isEnabled: isEnabled) }
+        guard isEnabled != self.isEnabled else { return }
+        self.isEnabled = isEnabled
+        logger.notice("recognition switched", ["enabled": isEnabled])
+        watch.paused(!isEnabled, at: steadySeconds())
+        if isEnabled { switched.put(true) } else { session?.interrupt() }
+    }
+
+    private func tickForEver() async {
+        while (try? await Task.sleep(for: .milliseconds(250))) != nil {
+            let time = steadySeconds()
+            announcer.tick(at: time)
+            announcer.announce(watch.availability(at: time))
+        }
+    }
+
+    private func sayGoodbye() {
+        if announcer.droppedEvents > 0 { logger.notice("events found no broker and were dropped", ["count": announcer.droppedEvents]) }
+    }
+
+    // MARK: Camera
+
+    /// Keeps the camera open for as long as recognition is enabled, and opens it again when it fails.
+    ///
+    /// - Throws: What keeps the source from being opened the first time; a person is there to read it. Also what ends a clip early.
+    private func runCamera() async throws {
+        var backoff = Backoff()
+        var hasWorked = false
+        while !Task.isCancelled {
+            guard isEnabled else {
+                guard await switched.take() != nil else { return }
+                continue
+            }
+            do {
+                try await runSession()
+                hasWorked = true
+                backoff = Backoff()
+                if isEnabled, !Task.isCancelled, case .clip = source.specification, !source.loops {
+                    source.onEnd()
+                    await waitForCancellation()
+                }
+            } catch let error as CameraError {
+                if case .clip = source.specification { throw error }
+                guard hasWorked || session != nil else { throw error }
+                watch.lostCamera()
+                let wait = backoff.next(jitter: .random(in: 0...1))
+                logger.warning("camera lost, trying again", ["reason": FailureReport.line(for: error), "retry_in": "\(wait)"])
+                try? await Task.sleep(for: wait)
+            }
+        }
+    }
+
+    /// Opens the source and recognises what it shows until it ends.
+    private func runSession() async throws {
+        let session = CaptureSession(source.specification, request: source.request)
+        let format = try await session.open()
+        self.session = session
+        logger.info(
+            "camera opened",
+            ["path": format.path, "name": format.name, "codec": format.codec, "size": "\(format.width)x\(format.height)"])
+        try await withTaskCancellationHandler {
+            async let ending = session.run()
+            var lastTime = 0.0
+            while let captured = await session.frames.take() {
+                lastTime = captured.frame.time
+                show(try await recognition.observe(captured.frame), arrival: captured.arrival)
+            }
+            session.interrupt()
+            show(await recognition.interrupt(at: lastTime), arrival: .now)
+            rate.reset()
+            let counters = try await ending
+            logger.info(
+                "camera closed",
+                [
+                    "frames": counters.delivered, "dropped": session.frames.replacedCount, "corrupt": counters.corrupt,
+                    "duplicates": counters.duplicates, "missing": counters.missing,
+                ])
+        } onCancel: {
+            session.interrupt()
+        }
+    }
+
+    private func show(_ observation: Recognition.Observation, arrival: Timestamp) {
+        let time = steadySeconds()
+        watch.sawFrame(at: time)
+        announcer.announce(watch.availability(at: time))
+        for event in observation.events { announcer.announce(event, at: arrival) }
+        announcer.update(CameraState(observation, framesPerSecond: rate.frame(at: observation.time)), at: time)
+    }
+}
+
+extension CameraState {
+    init(_ observation: Recognition.Observation, framesPerSecond: Double) {
+        let pinch: Pinch =
+            switch observation.pinch {
+            case .none: .none
+            case .open: .open
+            case .pinched: .pinched
+            }
+        self.init(
+            brightness: Int(observation.brightness.rounded()), hand: !observation.hands.isEmpty, pinch: pinch,
+            fps: framesPerSecond.rounded(1))
+    }
+}
+
+/// Suspends until the task is cancelled.
+private func waitForCancellation() async {
+    _ = await Mailbox<Never>().take()
+}
