@@ -12,7 +12,7 @@ extension Settings {
     /// Reads a configuration file and the environment over the defaults.
     ///
     /// - Parameters:
-    ///   - file: Nil for defaults and environment alone: no file is read that nobody named. Relative paths, in the file too, are relative to
+    ///   - file: Nil for defaults and environment alone: no file is read that nobody named. Relative paths, in the file too, start at
     ///     the working folder.
     ///   - environment: Names and values; an empty value counts as unset.
     public static func load(file: String?, environment: [String: String]) throws(SettingsError) -> Settings {
@@ -77,8 +77,8 @@ extension Settings {
             let expected =
                 known.isEmpty ? "the id of a lamp in 'lamps', which has none" : "a lamp in 'lamps': \(known.joined(separator: ", "))"
             let ids = section.list("lamps", expected: expected) { text in known.contains(text) ? try? Identifier(text) : nil }
-            guard let ids, !ids.isEmpty || section.isPresent("lamps") else {
-                section.report("lamps", .missing(expected: "a list of lamp ids"))
+            guard let ids else {
+                if !section.isSet("lamps") { section.report("lamps", .missing(expected: "a list of lamp ids")) }
                 continue
             }
             if ids.isEmpty { section.report("lamps", .wrongShape(found: "without a lamp", expected: "a list of lamp ids")) }

@@ -49,7 +49,7 @@ public struct Settings: Equatable, Sendable {
 
         public init() {}
 
-        /// The client id of one program: the broker throws the elder of two clients of the same id out, so each running program has its own.
+        /// The client id of one running program: a broker throws the elder of two clients of the same id out.
         ///
         /// - Parameters:
         ///   - role: `recognizer`, `bridge`.

@@ -1,4 +1,6 @@
-/// A map of a configuration: typed reads of its keys. Each read returns the default where the key is absent or wrong, and reports the latter.
+/// A map of a configuration, with typed reads of its keys.
+///
+/// Each read returns the default where the key is absent or wrong, and reports the latter.
 public struct ConfigurationSection {
     let reader: ConfigurationReader
     public let path: ConfigurationPath
@@ -22,8 +24,10 @@ public struct ConfigurationSection {
         return ConfigurationSection(reader: reader, path: child, node: entry?.value, line: entry?.line)
     }
 
-    /// Whether the file says anything about a key, be it nothing in it.
-    public func isPresent(_ key: String) -> Bool { entry(key) != nil }
+    /// Whether file or environment give a key a value, right or wrong.
+    public func isSet(_ key: String) -> Bool {
+        reader.override(path.appending(key)) != nil || entry(key).map { $0.value.shape != .nothing } == true
+    }
 
     /// Reports a fault of a key that only its reader can see, such as two values that do not fit.
     public func report(_ key: String, _ fault: ConfigurationProblem.Fault) {
@@ -39,8 +43,6 @@ public struct ConfigurationSection {
     public func report(_ fault: ConfigurationProblem.Fault) {
         reader.report(path, line: line ?? node?.line, fault)
     }
-
-    // MARK: Single values
 
     /// - Parameters:
     ///   - expected: Completes "it has to be …".
@@ -114,47 +116,40 @@ public struct ConfigurationSection {
         return nil
     }
 
-    // MARK: Lists and maps
-
-    /// A list of single values: a YAML list, or in the environment a text split at commas and spaces. Nil where the key is absent or wrong.
+    /// A list of single values: a YAML list, or in the environment a text split at commas and spaces. Nil where it is absent or any item
+    /// is wrong.
     public func list<Value>(_ key: String, expected: String, _ parse: (String) -> Value?) -> [Value]? {
         let child = path.appending(key)
         reader.learn(child)
-        var texts: [(text: String, line: Int?)] = []
-        let override = reader.override(child)
-        if let override {
-            texts = override.value.split { $0 == "," || $0 == " " }.map { (String($0), nil) }
-        } else {
-            guard let node = entry(key)?.value else { return nil }
-            switch node.content {
-            case .null: return nil
-            case .list(let items):
-                for (index, item) in items.enumerated() {
-                    guard case .scalar(let text) = item.content else {
-                        let fault = ConfigurationProblem.Fault.wrongShape(found: item.shape.rawValue, expected: expected)
-                        reader.report(child.appending(index), line: item.line, fault)
-                        continue
-                    }
-                    texts.append((text, item.line))
-                }
-            case .scalar, .map:
-                reader.report(child, line: node.line, .wrongShape(found: node.shape.rawValue, expected: "a list, each item \(expected)"))
-                return nil
-            }
-        }
-        return texts.enumerated().compactMap { index, item in
-            if let value = parse(item.text) { return value }
-            let fault = ConfigurationProblem.Fault.wrongValue(item.text, expected: expected)
-            if let override {
-                reader.report(child, environment: override.name, fault)
-            } else {
-                reader.report(child.appending(index), line: item.line, fault)
+        if let override = reader.override(child) {
+            let texts = override.value.split { $0 == "," || $0 == " " }.map(String.init)
+            let values = texts.compactMap(parse)
+            if values.count == texts.count { return values }
+            for text in texts where parse(text) == nil {
+                reader.report(child, environment: override.name, .wrongValue(text, expected: expected))
             }
             return nil
         }
+        guard let node = entry(key)?.value, node.shape != .nothing else { return nil }
+        guard case .list(let items) = node.content else {
+            reader.report(child, line: node.line, .wrongShape(found: node.shape.rawValue, expected: "a list, each item \(expected)"))
+            return nil
+        }
+        let values = items.enumerated().compactMap { index, item -> Value? in
+            guard case .scalar(let text) = item.content else {
+                let fault = ConfigurationProblem.Fault.wrongShape(found: item.shape.rawValue, expected: expected)
+                reader.report(child.appending(index), line: item.line, fault)
+                return nil
+            }
+            if let value = parse(text) { return value }
+            reader.report(child.appending(index), line: item.line, .wrongValue(text, expected: expected))
+            return nil
+        }
+        return values.count == items.count ? values : nil
     }
 
-    /// The maps of a list, first the file's, then those that only the environment names (`…_ROUTES_0_CAMERA`); nil where there is no list.
+    /// The maps of a list, first the file's, then those that only the environment names (`…_ROUTES_0_CAMERA`); nil where there is none.
+    /// An item that is no map is reported and left out.
     public func items(_ key: String) -> [ConfigurationSection]? {
         let child = path.appending(key)
         reader.learn(container: child)
@@ -167,15 +162,18 @@ public struct ConfigurationSection {
             }
             (nodes, isPresent) = (items, true)
         }
-        var sections = nodes.enumerated().map { index, node in
-            if node.shape != .map {
+        var sections: [ConfigurationSection] = []
+        for (index, node) in nodes.enumerated() {
+            if node.shape == .map {
+                sections.append(ConfigurationSection(reader: reader, path: child.appending(index), node: node, line: node.line))
+            } else {
                 reader.report(child.appending(index), line: node.line, .wrongShape(found: node.shape.rawValue, expected: "a map"))
             }
-            return ConfigurationSection(
-                reader: reader, path: child.appending(index), node: node.shape == .map ? node : nil, line: node.line)
         }
-        while isNamedByEnvironment(child.appending(sections.count)) {
-            sections.append(ConfigurationSection(reader: reader, path: child.appending(sections.count), node: nil))
+        var next = nodes.count
+        while isNamedByEnvironment(child.appending(next)) {
+            sections.append(ConfigurationSection(reader: reader, path: child.appending(next), node: nil))
+            next += 1
         }
         return isPresent || !sections.isEmpty ? sections : nil
     }

@@ -26,7 +26,8 @@ public struct ServiceGroup: Sendable {
 
     /// - Parameters:
     ///   - members: In the order of dependence: each may use those before it.
-    ///   - signals: Numbers of the signals that end the group; a second one exits at once with 128 + its number.
+    ///   - signals: Numbers of the signals that end the group; a second one exits at once with 128 + its number. Only one group of a
+    ///     process may have any at a time.
     public init(
         _ members: [Member], logger: Logger, signals: [Int32] = [SIGINT, SIGTERM],
         grace: Duration = .milliseconds(1500), patience: Duration = .milliseconds(400)
@@ -56,21 +57,20 @@ public struct ServiceGroup: Sendable {
         let backstop = Backstop(delay: grace + patience) { [members, logger] in
             logger.error("services do not end, giving up", ["services": names(progress.running, of: members)])
         }
-        let watch = await SignalWatch(signals) { backstop.arm() }
-        defer {
-            watch.end()
-            backstop.disarm()
-        }
-        if let failure = await runMembers(watch, backstop, progress) { throw failure }
+        let watch = signals.isEmpty ? nil : SignalWatch(signals) { backstop.arm() }
+        let failure = await runMembers(watch, backstop, progress)
+        backstop.disarm()
+        await watch?.end()
+        if let failure { throw failure }
     }
 
-    private func runMembers(_ watch: SignalWatch, _ backstop: Backstop, _ progress: Progress) async -> ServiceGroupError? {
+    private func runMembers(_ watch: SignalWatch?, _ backstop: Backstop, _ progress: Progress) async -> ServiceGroupError? {
         let shutdowns = members.map { _ in Shutdown() }
         return await withTaskGroup(of: Event.self) { group in
             for (index, member) in members.enumerated() {
                 group.addTask { await Shutdown.$current.withValue(shutdowns[index]) { await Self.run(member, index) } }
             }
-            group.addTask { await watch.first().map(Event.signal) ?? .nothing }
+            if let watch { group.addTask { await watch.first().map(Event.signal) ?? .nothing } }
             group.addTask { await stopRequested() }
 
             var failure: ServiceGroupError?
