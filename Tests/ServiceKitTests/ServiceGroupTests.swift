@@ -102,6 +102,14 @@ private struct Deaf: Service {
         #expect(events.all.last == "a asked")
     }
 
+    @Test func `a service whose work may be done stops the others without an error when it returns`() async throws {
+        try await group(members("a") + [.init("clip", ClosureService {}, mayEnd: true)]).run()
+        #expect(events.all.last == "a asked")
+        await #expect(throws: ServiceGroupError.self) {
+            try await group([.init("clip", ClosureService { throw Broken() }, mayEnd: true)]).run()
+        }
+    }
+
     @Test func `a failure while stopping is reported too`() async throws {
         let group = group([
             .init(

@@ -10,10 +10,13 @@ public struct ServiceGroup: Sendable {
     public struct Member: Sendable {
         let name: String
         let service: any Service
+        let mayEnd: Bool
 
-        /// - Parameter name: What the log and errors call it.
-        public init(_ name: String, _ service: any Service) {
-            (self.name, self.service) = (name, service)
+        /// - Parameters:
+        ///   - name: What the log and errors call it.
+        ///   - mayEnd: Its work can be done, as with the end of a clip: when it returns unasked the group stops without an error.
+        public init(_ name: String, _ service: any Service, mayEnd: Bool = false) {
+            (self.name, self.service, self.mayEnd) = (name, service, mayEnd)
         }
     }
 
@@ -49,7 +52,7 @@ public struct ServiceGroup: Sendable {
 
     /// Runs until every service has ended. Once for each group.
     ///
-    /// - Throws: ``ServiceGroupError`` for the first service that failed or returned unasked. A stop that was asked for throws nothing.
+    /// - Throws: ``ServiceGroupError`` for the first service that failed, or returned unasked and may not. A stop that was asked for throws nothing.
     public func run() async throws {
         // A peer that goes away is an error of the write, not the end of the process.
         signal(SIGPIPE, SIG_IGN)
@@ -90,7 +93,7 @@ public struct ServiceGroup: Sendable {
                     if let error, !(wasAsked && error is CancellationError) {
                         logger.error("service failed", ["service": members[index].name, "reason": FailureReport.line(for: error)])
                         failure = failure ?? .failed(service: members[index].name, error)
-                    } else if !wasAsked {
+                    } else if !wasAsked, !members[index].mayEnd {
                         logger.error("service ended unasked", ["service": members[index].name])
                         failure = failure ?? .endedEarly(service: members[index].name)
                     }

@@ -14,7 +14,7 @@ final class SignalWatch: Sendable {
     /// - Parameter onFirst: Called on a thread of its own, so that it happens even where every pool thread is blocked.
     init(_ numbers: [Int32], onFirst: @escaping @Sendable () -> Void) {
         let descriptor = csystem_signals_begin(numbers, Int32(numbers.count))
-        precondition(descriptor >= 0, "cannot watch signals: \(String(cString: strerror(-descriptor)))")
+        precondition(descriptor >= 0, "cannot watch signals: \(systemMessage(-descriptor))")
         source = DispatchSource.makeReadSource(fileDescriptor: descriptor, queue: DispatchQueue(label: "signals"))
         source.setEventHandler { @Sendable [mailbox] in
             var number: UInt8 = 0
