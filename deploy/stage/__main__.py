@@ -1,0 +1,223 @@
+"""The stage of deploy/demo: a private broker, a lamp, the bridge and the recognizer, and what they do in the terminal."""
+
+import argparse
+import asyncio
+import fcntl
+import glob
+import json
+import os
+import pwd
+import signal
+import socket
+import struct
+import sys
+import tempfile
+import time
+
+import verdict
+from children import Children, StageError, describe
+from view import View
+
+REPOSITORY = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+CLIP = os.path.join(REPOSITORY, "deploy/clips/demo.avi")
+# What the lamp of Tests/Peers is paired with unless told otherwise.
+SETUP_CODE = "031-45-154"
+CAMERA, LAMP = "desk", "demo"
+# Generous: the models are compiled on a slow machine.
+PATIENCE = 60
+
+
+def free_port():
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+def first_camera():
+    """The first device that captures video; machines have others under these names."""
+    query_capabilities = 0x80685600  # VIDIOC_QUERYCAP, <linux/videodev2.h>
+    for device in sorted(glob.glob("/dev/video*"), key=lambda path: (len(path), path)):
+        try:
+            with open(device, "rb", buffering=0) as file:
+                answer = fcntl.ioctl(file, query_capabilities, bytes(104))
+        except OSError:
+            continue
+        if struct.unpack_from("=I", answer, 88)[0] & 0x1:  # device_caps has V4L2_CAP_VIDEO_CAPTURE
+            return device
+    return None
+
+
+def write(path, text):
+    with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8") as file:
+        file.write(text)
+    return path
+
+
+class Stage:
+    def __init__(self, arguments, folder, view, children):
+        self.arguments = arguments
+        self.folder = folder
+        self.view = view
+        self.children = children
+        self.broker_port, self.lamp_port = free_port(), free_port()
+        self.writes = []
+        self.clip_start = None
+        self.lamp_ready = asyncio.Event()
+        self.listening = asyncio.Event()
+        self.lamp_available = asyncio.Event()
+
+    def program(self, name):
+        return os.path.join(self.arguments.programs, name)
+
+    def on_lamp(self, line):
+        record = json.loads(line)
+        if record["event"] == "ready":
+            self.lamp_ready.set()
+        if record["event"] == "set":
+            told = {key: record[key] for key in ("on", "brightness") if key in record}
+            self.writes.append((record["time"], told))
+            self.view.lamp_was_told(told)
+
+    def on_message(self, line):
+        topic, _, payload = line.partition(" ")
+        if topic == "stage/listening":
+            self.listening.set()
+            return
+        if topic.endswith(f"lamp/{LAMP}/availability") and payload == "online":
+            self.lamp_available.set()
+        if topic.endswith(f"camera/{CAMERA}/availability") and payload == "online" and self.clip_start is None:
+            self.clip_start = time.monotonic()  # the recognizer says so with its first frame
+        self.view.message(topic, payload)
+
+    async def start_broker(self):
+        configuration = write(
+            os.path.join(self.folder, "mosquitto.conf"),
+            f"listener {self.broker_port} 127.0.0.1\nallow_anonymous true\npersistence false\n"
+            f"user {pwd.getpwuid(os.getuid()).pw_name}\nlog_dest stderr\nlog_type error\nlog_type warning\n",
+        )
+        await self.children.start("the broker", "/usr/sbin/mosquitto", "-c", configuration)
+
+        async def accepting():
+            while True:
+                try:
+                    _, writer = await asyncio.open_connection("127.0.0.1", self.broker_port)
+                    writer.close()
+                    return
+                except OSError:
+                    await asyncio.sleep(0.05)
+
+        await self.children.waiting_for(accepting(), "the start of the broker", PATIENCE)
+        client = ("-h", "127.0.0.1", "-p", str(self.broker_port))
+        await self.children.start(
+            "mosquitto_sub", "mosquitto_sub", *client, "-v", "-t", "handkit/#", "-t", "stage/#", on_output=self.on_message
+        )
+        await self.children.run("mosquitto_pub", "mosquitto_pub", *client, "-q", "1", "-r", "-t", "stage/listening", "-m", "yes")
+        await self.children.waiting_for(self.listening.wait(), "the subscription", PATIENCE)
+        self.view.stage(f"broker on 127.0.0.1:{self.broker_port}; from another terminal:")
+        self.view.stage(f"  mosquitto_sub -v -h 127.0.0.1 -p {self.broker_port} -t 'handkit/#'")
+
+    async def start_lamp(self):
+        await self.children.start(
+            "the lamp",
+            os.path.join(self.arguments.prefix, "peers/bin/python"),
+            os.path.join(REPOSITORY, "Tests/Peers/hap_lamp.py"),
+            *("--address", "127.0.0.1", "--port", str(self.lamp_port), "--state", os.path.join(self.folder, "lamp.state")),
+            on_output=self.on_lamp,
+        )
+        await self.children.waiting_for(self.lamp_ready.wait(), "the start of the lamp", PATIENCE)
+        self.view.stage(f"a HomeKit lamp on 127.0.0.1:{self.lamp_port}")
+
+    async def start_bridge(self, configuration):
+        bridge = self.program("handkit-bridge")
+        await self.children.run(
+            "handkit-bridge pair",
+            *(bridge, "pair", LAMP, "--host", f"127.0.0.1:{self.lamp_port}", "--code-stdin", "--config", configuration),
+            given=SETUP_CODE,
+        )
+        self.view.stage("the bridge is paired with the lamp")
+        await self.children.start(
+            "handkit-bridge", bridge, "run", "--config", configuration, "--log-format", "json", on_error=self.view.service_says
+        )
+        await self.children.waiting_for(self.lamp_available.wait(), "the bridge's word that the lamp is online", PATIENCE)
+
+    async def recognize(self, configuration, *source, may_end=False):
+        return await self.children.start(
+            "handkit-recognizer",
+            *(self.program("handkit-recognizer"), "run", "--config", configuration, "--log-format", "json", "--source", *source),
+            on_error=self.view.service_says,
+            may_end=may_end,
+        )
+
+    async def play(self):
+        clip = self.arguments.clip or CLIP
+        labels = os.path.splitext(clip)[0] + ".json"
+        if self.arguments.once and not os.path.exists(labels):
+            raise StageError(f"{labels} is missing: without labels nobody knows what {os.path.basename(clip)} holds")
+        configuration = write(
+            os.path.join(self.folder, "handkit.yaml"),
+            f"mqtt:\n  host: 127.0.0.1\n  port: {self.broker_port}\n"
+            f"camera:\n  id: {CAMERA}\n"
+            f"bridge:\n  state: {os.path.join(self.folder, 'state')}\n",
+        )
+        await self.start_broker()
+        await self.start_lamp()
+        await self.start_bridge(configuration)
+        camera = None if self.arguments.once or self.arguments.clip else first_camera()
+        if self.arguments.once:
+            self.view.stage(f"the recognizer plays {os.path.relpath(clip)} once")
+            recognizer = await self.recognize(configuration, clip, may_end=True)
+            code = await self.children.waiting_for(recognizer.ended())
+            if code != 0:
+                raise StageError(f"handkit-recognizer ended with {describe(code)}", recognizer.said)
+            return await self.judge(labels)
+        if camera:
+            self.view.stage(f"the recognizer looks at {camera}: touch thumb and index finger; point and move sideways. Ctrl-C ends it.")
+            await self.recognize(configuration, camera)
+        else:
+            self.view.stage(f"the recognizer plays {os.path.relpath(clip)} again and again. Ctrl-C ends it.")
+            await self.recognize(configuration, clip, "--loop")
+        await self.children.waiting_for(asyncio.Event().wait())  # for ever, or until one of them fails
+
+    async def judge(self, labels):
+        await asyncio.sleep(verdict.TOGGLE_DELAY)  # what was published last may still be on its way to the lamp
+        with open(labels, encoding="utf-8") as file:
+            start = self.clip_start or 0
+            problems = verdict.problems(json.load(file), [(moment - start, told) for moment, told in self.writes])
+        for problem in problems:
+            self.view.stage(problem)
+        self.view.stage("the lamp did not receive what the clip holds" if problems else "the lamp received all that the clip holds")
+        return 1 if problems else 0
+
+
+async def main():
+    parser = argparse.ArgumentParser(prog="deploy/stage")
+    parser.add_argument("--programs", required=True, help="folder of the built programs")
+    parser.add_argument("--prefix", required=True, help="folder that deploy/setup made")
+    parser.add_argument("--once", action="store_true")
+    parser.add_argument("--clip")
+    arguments = parser.parse_args()
+
+    environment = {key: value for key, value in os.environ.items() if not key.startswith("HANDKIT_")}
+    ending = asyncio.get_running_loop().create_future()
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        asyncio.get_running_loop().add_signal_handler(number, lambda: ending.done() or ending.set_result(None))
+    view = View()
+    with tempfile.TemporaryDirectory(prefix="handkit-demo-") as folder:
+        try:
+            async with Children(environment, REPOSITORY) as children:
+                play = asyncio.create_task(Stage(arguments, folder, view, children).play())
+                await asyncio.wait({play, ending}, return_when=asyncio.FIRST_COMPLETED)
+                if play.done():
+                    return play.result()
+                view.stage("ending")
+                play.cancel()
+                await asyncio.wait({play})
+                return 130 if arguments.once else 0
+        except StageError as error:
+            for line in error.said:
+                print(f"  {line}", file=sys.stderr)
+            print(f"deploy/demo: {error}", file=sys.stderr)
+            return 1
+
+
+sys.exit(asyncio.run(main()))
