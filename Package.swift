@@ -78,7 +78,7 @@ let package = Package(
         module("Bridge", ["BrokerLink", "Contract", "HomeKit", "MQTT", "ServiceKit", "Settings"]),
         program("handkit-recognizer", ["Recognizer"]),
         program("handkit-bridge", ["Bridge"]),
-        program("handkit-bench", ["Camera", "Gestures", "HandTracking", "Imaging", "Inference", "Recognizer", "ServiceKit"]),
+        program("handkit-bench", ["Camera", "HandTracking", "Imaging", "Inference", "Recognizer", "ServiceKit", "Settings"]),
 
         .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: swiftSettings),
         tests("ContractTests", ["Contract"]),

@@ -63,25 +63,71 @@ public enum ImageSampler {
 
     @inline(__always)
     private static func fill<Reader: PixelReader>(_ target: Target, through map: AffineMap, reading reader: Reader) {
-        var output = target.output
         for row in 0..<target.height {
+            let output = target.output + row * target.width * 3
             let (startX, startY) = (map.b * Float(row) + map.c, map.e * Float(row) + map.f)
-            for column in 0..<target.width {
-                let x = map.a * Float(column) + startX
-                let y = map.d * Float(column) + startY
-                let rgb = reader.rgb(atX: x, y: y)
-                output[0] = rgb.x
-                output[1] = rgb.y
-                output[2] = rgb.z
-                output += 3
+            let inside = columnsInside(map, startX, startY, reader, count: target.width)
+            for column in 0..<inside.lowerBound {
+                store(reader.rgb(atX: map.a * Float(column) + startX, y: map.d * Float(column) + startY), output + column * 3)
+            }
+            reader.fillInside(
+                output + inside.lowerBound * 3, count: inside.count,
+                x: FixedPoint(map.a * Float(inside.lowerBound) + startX), y: FixedPoint(map.d * Float(inside.lowerBound) + startY),
+                stepX: FixedPoint(map.a), stepY: FixedPoint(map.d))
+            for column in inside.upperBound..<target.width {
+                store(reader.rgb(atX: map.a * Float(column) + startX, y: map.d * Float(column) + startY), output + column * 3)
             }
         }
     }
+
+    @inline(__always)
+    private static func store(_ rgb: SIMD3<Float>, _ output: UnsafeMutablePointer<Float>) {
+        output[0] = rgb.x
+        output[1] = rgb.y
+        output[2] = rgb.z
+    }
+
+    /// The columns of one row whose four neighbours all lie in the picture, with a pixel to spare for rounding.
+    @inline(__always)
+    private static func columnsInside(
+        _ map: AffineMap, _ startX: Float, _ startY: Float, _ reader: some PixelReader, count: Int
+    ) -> Range<Int> {
+        var (low, high) = (Float(0), Float(count))
+        for (start, step, limit) in [(startX, map.a, Float(reader.width - 3)), (startY, map.d, Float(reader.height - 3))] {
+            guard limit >= 1, start.isFinite, step.isFinite, abs(step) < FixedPoint.limit else { return 0..<0 }
+            if abs(step) < 1e-6 {
+                guard start >= 1, start <= limit else { return 0..<0 }
+                continue
+            }
+            let (first, last) = ((1 - start) / step, (limit - start) / step)
+            low = max(low, min(first, last))
+            high = min(high, max(first, last))
+        }
+        guard low < high else { return 0..<0 }
+        let range = (Int(low.rounded(.up)), Int(high.rounded(.down)))
+        return range.0 < range.1 ? range.0..<range.1 : 0..<0
+    }
+}
+
+/// A number with 16 bits behind the point.
+private struct FixedPoint {
+    /// What fits with room for the sum over a row.
+    static let limit: Float = 64
+
+    var bits: Int
+
+    @inline(__always)
+    init(_ value: Float) { bits = Int(value * 65536) }
 }
 
 /// Reads one colour, each part from 0 to 1, between the samples of a picture.
 private protocol PixelReader {
+    var width: Int { get }
+    var height: Int { get }
+    /// At any point, the picture's surroundings included.
     func rgb(atX x: Float, y: Float) -> SIMD3<Float>
+    /// Colours of `count` points on a line, all of them well inside the picture: the fast path that nearly every pixel takes.
+    func fillInside(_ output: UnsafeMutablePointer<Float>, count: Int, x: FixedPoint, y: FixedPoint, stepX: FixedPoint, stepY: FixedPoint)
 }
 
 /// One grid of bytes: a colour component of a picture.
@@ -131,6 +177,17 @@ private struct Component {
         return upper + fy * (lower - upper)
     }
 
+    /// Bilinear in 0…65280 at a point whose four neighbours exist; the weights have 8 bits.
+    @inline(__always)
+    func inside(_ x: Int, _ y: Int) -> Int32 {
+        let top = base + ((y >> 16) &* stride &+ (x >> 16) &* step)
+        let bottom = top + stride
+        let (fx, fy) = (Int32(truncatingIfNeeded: (x >> 8) & 0xff), Int32(truncatingIfNeeded: (y >> 8) & 0xff))
+        let upper = Int32(top[0]) &* (256 &- fx) &+ Int32(top[step]) &* fx
+        let lower = Int32(bottom[0]) &* (256 &- fx) &+ Int32(bottom[step]) &* fx
+        return (upper &* (256 &- fy) &+ lower &* fy) >> 8
+    }
+
     @inline(__always)
     private func sample(_ i: Int, _ j: Int, _ border: Float) -> Float {
         i >= 0 && j >= 0 && i < width && j < height ? Float(base[j * stride + i * step]) : border
@@ -144,8 +201,25 @@ private struct GrayReader: PixelReader {
         luma = Component(base + layout.planes[0].offset, layout.planes[0].stride, step: 1, layout.width, layout.height)
     }
 
+    var width: Int { luma.width }
+    var height: Int { luma.height }
+
     @inline(__always)
     func rgb(atX x: Float, y: Float) -> SIMD3<Float> { SIMD3(repeating: luma.value(x, y, border: 0) * (1 / 255)) }
+
+    @inline(__always)
+    func fillInside(_ output: UnsafeMutablePointer<Float>, count: Int, x: FixedPoint, y: FixedPoint, stepX: FixedPoint, stepY: FixedPoint) {
+        var (output, x, y) = (output, x.bits, y.bits)
+        for _ in 0..<count {
+            let light = Float(luma.inside(x, y)) * (1 / 65280)
+            output[0] = light
+            output[1] = light
+            output[2] = light
+            output += 3
+            x &+= stepX.bits
+            y &+= stepY.bits
+        }
+    }
 }
 
 private struct RGBReader: PixelReader {
@@ -164,12 +238,30 @@ private struct RGBReader: PixelReader {
     func rgb(atX x: Float, y: Float) -> SIMD3<Float> {
         SIMD3(red.value(x, y, border: 0), green.value(x, y, border: 0), blue.value(x, y, border: 0)) * (1 / 255)
     }
+
+    var width: Int { red.width }
+    var height: Int { red.height }
+
+    @inline(__always)
+    func fillInside(_ output: UnsafeMutablePointer<Float>, count: Int, x: FixedPoint, y: FixedPoint, stepX: FixedPoint, stepY: FixedPoint) {
+        var (output, x, y) = (output, x.bits, y.bits)
+        for _ in 0..<count {
+            output[0] = Float(red.inside(x, y)) * (1 / 65280)
+            output[1] = Float(green.inside(x, y)) * (1 / 65280)
+            output[2] = Float(blue.inside(x, y)) * (1 / 65280)
+            output += 3
+            x &+= stepX.bits
+            y &+= stepY.bits
+        }
+    }
 }
 
 private struct YUVReader: PixelReader {
     let luma: Component
     let u: Component
     let v: Component
+    let shiftX: Int
+    let shiftY: Int
     let scaleX: Float
     let scaleY: Float
     let black: Float
@@ -181,6 +273,7 @@ private struct YUVReader: PixelReader {
 
     init(luma: Component, u: Component, v: Component, horizontal: Int, vertical: Int, encoding: ColorEncoding) {
         (self.luma, self.u, self.v) = (luma, u, v)
+        (shiftX, shiftY) = (horizontal.trailingZeroBitCount, vertical.trailingZeroBitCount)
         (scaleX, scaleY) = (1 / Float(horizontal), 1 / Float(vertical))
         black = encoding.fullRange ? 0 : 16
         lumaGain = (encoding.fullRange ? 1 : 255 / 219) / 255
@@ -192,6 +285,28 @@ private struct YUVReader: PixelReader {
         blueU = 2 * (1 - kb) * chromaGain
         greenU = -2 * kb * (1 - kb) / kg * chromaGain
         greenV = -2 * kr * (1 - kr) / kg * chromaGain
+    }
+
+    var width: Int { luma.width }
+    var height: Int { luma.height }
+
+    @inline(__always)
+    func fillInside(_ output: UnsafeMutablePointer<Float>, count: Int, x: FixedPoint, y: FixedPoint, stepX: FixedPoint, stepY: FixedPoint) {
+        var (output, x, y) = (output, x.bits, y.bits)
+        let (gain, offset) = (lumaGain / 256, -black * lumaGain)
+        for _ in 0..<count {
+            let light = Float(luma.inside(x, y)) * gain + offset
+            // The chroma sample that covers the pixel: its neighbours are too alike for the models to tell.
+            let (column, row) = ((x &+ 0x8000) >> (16 &+ shiftX), (y &+ 0x8000) >> (16 &+ shiftY))
+            let cb = Float(u.base[row &* u.stride &+ column &* u.step]) - 128
+            let cr = Float(v.base[row &* v.stride &+ column &* v.step]) - 128
+            output[0] = min(max(light + redV * cr, 0), 1)
+            output[1] = min(max(light + greenU * cb + greenV * cr, 0), 1)
+            output[2] = min(max(light + blueU * cb, 0), 1)
+            output += 3
+            x &+= stepX.bits
+            y &+= stepY.bits
+        }
     }
 
     @inline(__always)

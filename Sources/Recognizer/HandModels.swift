@@ -1,4 +1,3 @@
-public import HandTracking
 public import Inference
 public import Settings
 
@@ -15,13 +14,12 @@ public struct HandModels {
         landmarks = "\(folder)/hand_landmark_\(settings.landmarks.rawValue).tflite"
     }
 
-    /// A tracker over both models, on one thread of the CPU.
-    public func tracker(
-        options: HandTracker.Options = HandTracker.Options(), inference: InferenceOptions = InferenceOptions()
-    ) throws -> HandTracker {
+    /// Both models on the CPU.
+    public func runners(_ options: InferenceOptions = InferenceOptions()) throws(InferenceError) -> (palms: OpenVINOModel, landmarks: OpenVINOModel) {
         let runtime = try OpenVINORuntime()
-        return try HandTracker(
-            palms: OpenVINOModel(path: palms, runtime: runtime, options: inference),
-            landmarks: OpenVINOModel(path: landmarks, runtime: runtime, options: inference), options: options)
+        return (
+            try OpenVINOModel(path: palms, runtime: runtime, options: options),
+            try OpenVINOModel(path: landmarks, runtime: runtime, options: options)
+        )
     }
 }

@@ -32,8 +32,9 @@ public struct Recognition {
     public init(settings: Settings, startBrightness: Double = 50) throws {
         var options = HandTracker.Options()
         options.mirrored = settings.camera.isMirrored
+        let models = try HandModels(settings: settings.camera).runners()
         self.init(
-            tracker: try HandModels(settings: settings.camera).tracker(options: options),
+            tracker: try HandTracker(palms: models.palms, landmarks: models.landmarks, options: options),
             gestures: GestureRecognizer(
                 settings: settings.gestures, mirrored: settings.camera.isMirrored, brightness: startBrightness))
     }
