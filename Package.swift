@@ -92,7 +92,7 @@ let package = Package(
         tests("ServiceKitTests", ["ServiceKit"]),
         tests("SettingsTests", ["Settings", "ServiceKit", "Contract", "Gestures"]),
         tests("RecognizerTests", ["Recognizer", "Gestures", "Contract"]),
-        tests("BridgeTests", ["Bridge", "Contract"]),
+        tests("BridgeTests", ["Bridge", "Contract", "HomeKit", "ServiceKit", "Settings"]),
         tests("IntegrationTests", ["Contract", "MQTT"]),
     ],
     swiftLanguageModes: [.v6]

@@ -1,5 +1,4 @@
 public import Contract
-import FoundationEssentials
 
 /// What the bridge makes of messages and of what its lamps do; pure: time is an argument, actions come out.
 ///
@@ -10,16 +9,22 @@ public struct BridgeCore: Sendable {
         /// A session with the broker began.
         case connected
         case disconnected
+        /// More messages came than could be read, and so many were dropped.
+        case overrun(count: Int)
+        /// The message of this topic could not be handed over.
+        case unsent(topic: String)
         case lamp(Identifier, LampNews)
         /// `deadline` has come.
         case wake
-        /// The bridge ends: it says that it, and with it every lamp, is gone.
+        /// The bridge ends: nobody will know how the lamps are. That the bridge itself is gone is the farewell's to say.
         case stopping
     }
 
     public enum LampNews: Equatable, Sendable {
-        case status(LampStatus)
+        /// It answers, and is so.
         case state(LampValues)
+        /// It does not answer any more, or not yet.
+        case trouble(LampStatus)
         case dropped(LampCommand, Rejection)
     }
 
@@ -63,7 +68,7 @@ public struct BridgeCore: Sendable {
         var status = LampStatus.connecting
         var values: LampValues?
 
-        var isAvailable: Bool { status == .ok && values != nil }
+        var isAvailable: Bool { values != nil }
     }
 
     private let layout: Layout
@@ -93,12 +98,16 @@ public struct BridgeCore: Sendable {
         case .disconnected:
             publications.disconnected()
             return []
+        case .overrun(let count):
+            rejected[.overflow, default: 0] += count
+            return publishState(now.instant)
+        case .unsent(let topic):
+            publications.failed(topic, at: now.instant)
+            return []
         case .lamp(let id, let news): return lamp(id, news, now.instant)
         case .wake: return publications.wake(at: now.instant).map(Action.publish)
         case .stopping:
-            return (layout.lamps.map { layout.topics.lamp($0, .availability) } + [layout.availabilityTopic]).flatMap {
-                publications.set($0, Self.text(.offline), at: now.instant).map(Action.publish)
-            }
+            return layout.lamps.flatMap { set(layout.topics.lamp($0, .availability), Self.text(.offline), now.instant) }
         }
     }
 
@@ -129,7 +138,9 @@ public struct BridgeCore: Sendable {
         case .accept(let age):
             switch event {
             case .toggle: return accept(.toggle, route, .camera(camera), now.instant + .seconds(max(0, eventLifetime - age)), now)
-            case .brightness(let event): return accept(.level(percent: event.value), route, .camera(camera), nil, now)
+            case .brightness(let event):
+                let origin: CommandOrigin = event.phase == .ended ? .camera(camera) : .slide(camera)
+                return accept(.level(percent: event.value), route, origin, nil, now)
             }
         case .reject(let reason): return reject(reason, topic, event.stamp.id, now)
         case nil: return []
@@ -165,11 +176,8 @@ public struct BridgeCore: Sendable {
     private mutating func lamp(_ id: Identifier, _ news: LampNews, _ now: ContinuousClock.Instant) -> [Action] {
         guard var lamp = lamps[id] else { return [] }
         switch news {
-        case .status(let status):
-            lamp.status = status
-            // What a lamp was before it went is not what it is when it is back.
-            if status != .ok { lamp.values = nil }
-        case .state(let values): lamp.values = values
+        case .state(let values): lamp = Lamp(status: .ok, values: values)
+        case .trouble(let status): lamp = Lamp(status: status, values: nil)
         case .dropped(_, let reason):
             rejected[reason, default: 0] += 1
             return publishState(now)
@@ -180,11 +188,11 @@ public struct BridgeCore: Sendable {
 
     private mutating func publish(_ id: Identifier, _ lamp: Lamp, _ now: ContinuousClock.Instant) -> [Action] {
         var actions: [Action] = []
-        if let values = lamp.values { actions += set(layout.topics.lamp(id, .state), encode(values.state), now) }
+        if let values = lamp.values { actions += set(layout.topics.lamp(id, .state), Payload.encode(values.state), now) }
         actions += set(layout.topics.lamp(id, .availability), Self.text(lamp.isAvailable ? .online : .offline), now)
         for (camera, route) in layout.routes where route.contains(id) {
             guard let values = route.compactMap({ lamps[$0] }).first(where: \.isAvailable)?.values else { continue }
-            actions += set(layout.topics.camera(camera, .target), encode(values.target), now)
+            actions += set(layout.topics.camera(camera, .target), Payload.encode(values.target), now)
         }
         return actions + publishState(now)
     }
@@ -197,7 +205,7 @@ public struct BridgeCore: Sendable {
             return BridgeState.Lamp(id: id, available: lamp.isAvailable, status: lamp.status.rawValue)
         }
         let counts = Dictionary(uniqueKeysWithValues: rejected.map { ($0.rawValue, $1) })
-        let state = encode(BridgeState(lamps: list, accepted: accepted, rejected: counts))
+        let state = Payload.encode(BridgeState(lamps: list, accepted: accepted, rejected: counts))
         return publications.set(layout.topics.bridge(layout.bridge, .state), state, minimumInterval: Self.stateInterval, at: now)
             .map(Action.publish)
     }
@@ -218,12 +226,4 @@ public enum LampStatus: String, Equatable, Sendable {
     case pairingLost = "pairing_lost"
     /// The configuration names a lamp that was never paired.
     case notPaired = "not_paired"
-}
-
-/// Sorted keys, so that the same value is the same payload.
-private func encode(_ value: some Encodable) -> [UInt8] {
-    let encoder = JSONEncoder()
-    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-    guard let data = try? encoder.encode(value) else { preconditionFailure("the contract's payloads are always encodable") }
-    return Array(data)
 }

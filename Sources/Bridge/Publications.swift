@@ -14,13 +14,14 @@ public struct Publications: Sendable {
         var payload: [UInt8]
         var sent: [UInt8]?
         var minimumInterval: Duration
-        var sentAt: ContinuousClock.Instant?
+        /// When it may be sent again; nil for at once.
+        var earliest: ContinuousClock.Instant?
 
         var isDue: Bool { sent != payload }
-
-        /// When it may be sent again; nil for at once.
-        var earliest: ContinuousClock.Instant? { sentAt.map { $0 + minimumInterval } }
     }
+
+    /// How long a message that could not be handed over waits.
+    private static let retryInterval = Duration.seconds(1)
 
     private var topics: [String: Topic] = [:]
     private var order: [String] = []
@@ -53,9 +54,15 @@ public struct Publications: Sendable {
         isConnected = true
         for name in order {
             topics[name]?.sent = nil
-            topics[name]?.sentAt = nil
+            topics[name]?.earliest = nil
         }
         return due(now, in: order)
+    }
+
+    /// The last message of the topic could not be handed over: it is sent again a little later.
+    public mutating func failed(_ topic: String, at now: ContinuousClock.Instant) {
+        topics[topic]?.sent = nil
+        topics[topic]?.earliest = now + Self.retryInterval
     }
 
     public mutating func disconnected() { isConnected = false }
@@ -67,7 +74,8 @@ public struct Publications: Sendable {
         var messages: [Message] = []
         for name in names {
             guard var topic = topics[name], topic.isDue, topic.earliest ?? now <= now else { continue }
-            (topic.sent, topic.sentAt) = (topic.payload, now)
+            topic.sent = topic.payload
+            topic.earliest = topic.minimumInterval > .zero ? now + topic.minimumInterval : nil
             topics[name] = topic
             messages.append(Message(topic: name, payload: topic.payload))
         }

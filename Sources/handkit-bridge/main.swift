@@ -1,1 +1,4 @@
-print("not built yet")
+internal import Bridge
+internal import Glibc
+
+exit(await BridgeProgram.main(Array(CommandLine.arguments.dropFirst())))

@@ -236,6 +236,11 @@ import Testing
         #expect(lamp.send(.wake) == [.send(.read)])
     }
 
+    @Test func `a lamp whose events were lost is read`() {
+        var lamp = Script(on: true)
+        #expect(lamp.send(.missedReports) == [.send(.read)])
+    }
+
     @Test func `a lamp that refuses to be read is not hammered`() {
         var lamp = Script()
         lamp.send(.connected)
@@ -292,7 +297,8 @@ import Testing
     }
 }
 
-let desk = CommandOrigin.camera(try! Identifier("desk"))
+let deskCamera = try! Identifier("desk")
+let desk = CommandOrigin.camera(deskCamera)
 
 /// A queue, its clock and shorthand for its inputs.
 struct Script {

@@ -1,5 +1,4 @@
 public import Contract
-import FoundationEssentials
 
 /// An event of a camera, decoded and checked.
 public enum CameraEvent: Equatable, Sendable {
@@ -13,11 +12,11 @@ public enum CameraEvent: Equatable, Sendable {
     public init(_ kind: EventKind, payload: [UInt8]) throws(PayloadFault) {
         switch kind {
         case .toggle:
-            let event = try decode(ToggleEvent.self, from: payload)
+            let event = try Payload.decode(ToggleEvent.self, from: payload)
             guard event.eventType == ToggleEvent.eventType else { throw .value(key: "event_type", wanted: "\"\(ToggleEvent.eventType)\"") }
             self = .toggle(event)
         case .brightness:
-            let event = try decode(BrightnessEvent.self, from: payload)
+            let event = try Payload.decode(BrightnessEvent.self, from: payload)
             guard event.value.isFinite, (0...100).contains(event.value) else { throw .value(key: "value", wanted: "0 to 100") }
             self = .brightness(event)
         }
@@ -69,41 +68,4 @@ public struct EventStamp: Equatable, Sendable {
 struct EventSequence: Equatable, Sendable {
     var boot: String
     var number: UInt64
-}
-
-/// Why a payload was left alone.
-public enum PayloadFault: Error, Equatable, Sendable, CustomStringConvertible {
-    case tooLong(bytes: Int)
-    case noJSON
-    case missing(key: String)
-    case value(key: String, wanted: String)
-
-    public var description: String {
-        switch self {
-        case .tooLong(let bytes): "\(bytes) bytes are too long for a payload"
-        case .noJSON: "the payload is no JSON object"
-        case .missing(let key): "'\(key)' is missing"
-        case .value(let key, let wanted): "'\(key)' must be \(wanted)"
-        }
-    }
-}
-
-/// Longest payload looked at, in bytes; ours are below 200.
-let maximumPayloadLength = 4096
-
-func decode<Value: Decodable>(_ type: Value.Type, from payload: [UInt8]) throws(PayloadFault) -> Value {
-    guard payload.count <= maximumPayloadLength else { throw .tooLong(bytes: payload.count) }
-    do {
-        return try JSONDecoder().decode(type, from: Data(payload))
-    } catch DecodingError.keyNotFound(let key, _) {
-        throw .missing(key: key.stringValue)
-    } catch DecodingError.valueNotFound(_, let context), DecodingError.typeMismatch(_, let context) {
-        guard let key = context.codingPath.last?.stringValue else { throw .noJSON }
-        throw .value(key: key, wanted: "of another type")
-    } catch DecodingError.dataCorrupted(let context) {
-        guard let key = context.codingPath.last?.stringValue else { throw .noJSON }
-        throw .value(key: key, wanted: "one of the contract's values")
-    } catch {
-        throw .noJSON
-    }
 }

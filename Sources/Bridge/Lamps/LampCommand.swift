@@ -15,7 +15,7 @@ public enum LampCommand: Equatable, Sendable {
 
     /// Reads the payload of `lamp/<id>/set`, Home Assistant's JSON light schema; other keys are ignored.
     public init(set payload: [UInt8]) throws(PayloadFault) {
-        let wanted = try decode(LampState.self, from: payload)
+        let wanted = try Payload.decode(LampState.self, from: payload)
         if let brightness = wanted.brightness, !(0...100).contains(brightness) { throw .value(key: "brightness", wanted: "0 to 100") }
         switch (wanted.state, wanted.brightness) {
         case (.off, _): self = .power(false)
@@ -29,6 +29,8 @@ public enum LampCommand: Equatable, Sendable {
 /// Who asked for it.
 public enum CommandOrigin: Equatable, Sendable {
     case camera(Identifier)
+    /// A camera whose slide goes on: another step of it follows.
+    case slide(Identifier)
     /// `lamp/<id>/set`.
     case set
 }

@@ -37,6 +37,8 @@ public struct LampQueue: Sendable {
         case answered(Answer)
         /// An event of the lamp: what changed, nil for what is not said.
         case report(on: Bool?, brightness: Int?)
+        /// Events of the lamp were lost.
+        case missedReports
         /// `deadline` has come.
         case wake
     }
@@ -137,6 +139,7 @@ public struct LampQueue: Sendable {
         case .disconnected: disconnected(&actions)
         case .answered(let answer): answered(answer, now, &actions)
         case .report(let on, let brightness): report(on, brightness, now, &actions)
+        case .missedReports: refreshDue = known != nil
         case .wake: break
         }
         expire(now, &actions)
@@ -247,7 +250,8 @@ public struct LampQueue: Sendable {
         case (.inverting(let entry), .failed(.refused(let status))), (.writing(let entry, _), .failed(.refused(let status))):
             activity = .idle
             endEchoes(at: now)
-            settledLevel = nil
+            // One of two values written together may have been taken.
+            (settledLevel, refreshDue) = (nil, true)
             actions.append(.dropped(entry.command, origin: entry.origin, .refused(status: status)))
         case (.refreshing, _), (.inverting, _), (.writing, _):
             preconditionFailure("an answer of the other kind than the request")

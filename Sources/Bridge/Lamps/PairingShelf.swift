@@ -1,0 +1,28 @@
+import HomeKit
+import ServiceKit
+
+/// The pairing file, read and written on a thread of its own because that blocks.
+actor PairingShelf {
+    private let executor = ThreadExecutor(name: "pairings")
+    nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
+
+    private let store: PairingStore
+
+    init(folder: String) { store = PairingStore(folder: folder) }
+
+    nonisolated var path: String { store.path }
+
+    func all() throws(PairingStoreError) -> [String: PairingRecord] { try store.all() }
+
+    func record(of name: String) throws(PairingStoreError) -> PairingRecord? { try store.all()[name] }
+
+    /// Writes the file as it is, to find out whether that can be done.
+    func rehearse() throws(PairingStoreError) { try store.update { _ in } }
+
+    func save(_ record: PairingRecord, as name: String) throws(PairingStoreError) { try store.save(record, as: name) }
+
+    /// Forgets a pairing, unless it is another one by now.
+    func remove(_ name: String, ifStill record: PairingRecord) throws(PairingStoreError) {
+        try store.update { if $0[name] == record { $0[name] = nil } }
+    }
+}

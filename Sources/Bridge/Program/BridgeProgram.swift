@@ -1,0 +1,98 @@
+import BrokerLink
+import Contract
+import FoundationEssentials
+import HomeKit
+import MQTT
+import ServiceKit
+import Settings
+
+/// The program `handkit-bridge`.
+public enum BridgeProgram {
+    static let syntax = ProgramSyntax(
+        name: "handkit-bridge", version: Product.version,
+        abstract: "Drives HomeKit lamps from the events of HandKit cameras on an MQTT broker, and publishes how the lamps are.",
+        options: [
+            .value("config", "FILE", "The YAML configuration; without it, defaults and environment."),
+            .value("log-format", "FORMAT", "How log lines on standard error look.", kind: .choice(LogFormat.allCases.map(\.rawValue))),
+        ],
+        commands: [
+            CommandSyntax(
+                "run", "Connect broker and lamps, until SIGTERM or Ctrl-C",
+                discussion: """
+                    Lamps and routes come from the configuration. Where it names no lamps, every paired lamp is driven by the configured camera.
+                    A broker or lamp that is not there is tried again for ever.
+                    """),
+            CommandSyntax(
+                "pair", "Pair with a lamp and keep the pairing under a name",
+                discussion: """
+                    The setup code is asked for in the terminal and not shown, or read from a file or from standard input; never from the command line, where others could see it. For example:
+                      handkit-bridge pair desk --host 192.168.1.20:51826
+                    """,
+                positionals: [PositionalSyntax("NAME", "What the lamp is to be called, in topics too.")],
+                options: [
+                    .value("host", "HOST:PORT", "Where the lamp answers."),
+                    .value("code-file", "FILE", "Read the setup code from a file."),
+                    .flag("code-stdin", "Read the setup code from standard input."),
+                    .flag("replace", "Replace the pairing of that name, of a lamp that was reset."),
+                ]),
+            CommandSyntax("lamps", "List the paired lamps and how they are", options: [jsonOption]),
+            CommandSyntax(
+                "get", "Print how a lamp is", positionals: [PositionalSyntax("LAMP", "Name of a paired lamp.")], options: [jsonOption]),
+            CommandSyntax(
+                "set", "Switch or dim a lamp, and print how it is then",
+                positionals: [
+                    PositionalSyntax("LAMP", "Name of a paired lamp."),
+                    PositionalSyntax("VALUE", "on, off, toggle or a percentage from 0 (off) to 100."),
+                ],
+                options: [jsonOption]),
+            CommandSyntax(
+                "unpair", "Take this controller's pairing off a lamp and forget it",
+                positionals: [PositionalSyntax("LAMP", "Name of a paired lamp.")],
+                options: [.flag("force-local", "Forget the pairing even where the lamp cannot be reached or does not know it.")]),
+        ],
+        defaultCommand: "run")
+
+    private static let jsonOption = OptionSyntax.flag("json", "Print JSON, as the topics of the lamps carry it.")
+
+    /// Runs the program.
+    /// - Parameter arguments: without the program's own name.
+    /// - Returns: the exit code: 0 fine, 1 failed, 2 wrong usage.
+    public static func main(_ arguments: [String]) async -> Int32 {
+        await syntax.run(arguments) { arguments in
+            var settings = try Settings.load(file: arguments["config"], environment: ProcessInfo.processInfo.environment)
+            if let format = arguments["log-format"].flatMap(LogFormat.init(rawValue:)) { settings.log.format = format }
+            let logger = Logger(program: syntax.name, level: settings.log.level, destination: LogStream(format: settings.log.format))
+            for warning in settings.warnings { logger.warning("odd configuration", ["reason": warning.report]) }
+            let commands = LampCommands(settings: settings, shelf: PairingShelf(folder: settings.bridge.state))
+            switch arguments.command {
+            case "pair": try await commands.pair(arguments)
+            case "lamps": try await commands.list(json: arguments.has(flag: "json"))
+            case "get": try await commands.get(arguments["LAMP"] ?? "", json: arguments.has(flag: "json"))
+            case "set": try await commands.set(arguments["LAMP"] ?? "", arguments["VALUE"] ?? "", json: arguments.has(flag: "json"))
+            case "unpair": try await commands.unpair(arguments["LAMP"] ?? "", forceLocal: arguments.has(flag: "force-local"))
+            default: try await run(settings, commands.shelf, logger)
+            }
+        }.rawValue
+    }
+
+    private static func run(_ settings: Settings, _ shelf: PairingShelf, _ logger: Logger) async throws {
+        let pairings: [String: PairingRecord]
+        do throws(PairingStoreError) { pairings = try await shelf.all() } catch { throw BridgeFailure.pairings(error) }
+        let plan = BridgePlan(settings, pairings: Array(pairings.keys))
+        for name in plan.unusable { logger.warning("a pairing's name is no lamp id, left out", ["pairing": name]) }
+        if plan.lamps.isEmpty {
+            logger.warning("no lamp is paired", ["remedy": "run 'handkit-bridge pair NAME --host ADDRESS:PORT', then start again"])
+        }
+        logger.notice("handkit-bridge starts", ["version": Product.version, "bridge": settings.bridge.id])
+        for (camera, lamps) in plan.routes.sorted(by: { $0.key.rawValue < $1.key.rawValue }) {
+            logger.notice("route", ["camera": camera, "lamps": lamps.map(\.rawValue).joined(separator: ",")])
+        }
+        let topics = settings.mqtt.topics
+        let layout = BridgeCore.Layout(bridge: settings.bridge.id, topics: topics, lamps: plan.lamps.map(\.id), routes: plan.routes)
+        let link = BrokerLink(
+            settings: settings.mqtt, role: "bridge", id: settings.bridge.id, availability: try TopicName(layout.availabilityTopic))
+        let service = BridgeService(layout, plan, client: link.client, shelf: shelf, logger: logger)
+        try await ServiceGroup([.init("mqtt", link), .init("bridge", service)], logger: logger).run()
+        logger.notice("stopped")
+    }
+}

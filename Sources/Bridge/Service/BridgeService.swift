@@ -1,0 +1,163 @@
+import BrokerLink
+import Contract
+import HomeKit
+import MQTT
+public import ServiceKit
+import Settings
+
+/// The bridge at work: MQTT on one side, lamps on the other, ``BridgeCore`` and a ``LampQueue`` for each lamp in between.
+///
+/// All decisions are made in this actor, one at a time and without waiting, so that nothing is overtaken; what waits (the broker's connection,
+/// each lamp's session) runs beside it and hands over what happened.
+public actor BridgeService: Service {
+    private struct Lamp {
+        var queue: LampQueue
+        let keeper: LampKeeper
+        /// Nil while there is no session.
+        var requests: Mailbox<LampQueue.Request>?
+        var alarm = Alarm()
+        var isUp = false
+        /// The last that was logged.
+        var trouble: LampTrouble?
+    }
+
+    private var core: BridgeCore
+    private var lamps: [Identifier: Lamp]
+    private var alarm = Alarm()
+    private var brokerLog: BrokerLog
+    private let client: MQTTClient
+    private let logger: Logger
+
+    /// - Parameters:
+    ///   - client: the connection to the broker, which somebody else keeps running; its events are read here.
+    ///   - plan: which lamps to keep connected.
+    init(_ layout: BridgeCore.Layout, _ plan: BridgePlan, client: MQTTClient, shelf: PairingShelf, logger: Logger) {
+        core = BridgeCore(layout, at: .now)
+        lamps = Dictionary(
+            uniqueKeysWithValues: plan.lamps.map { lamp in
+                var policy = LampQueue.Policy()
+                policy.minimumInterval = lamp.minimumInterval
+                let address = lamp.host.map { HAPAddress(host: $0.host, port: $0.port) }
+                let keeper = LampKeeper(lamp: lamp.id, pairing: lamp.pairing, address: address, shelf: shelf)
+                return (lamp.id, Lamp(queue: LampQueue(policy: policy), keeper: keeper))
+            })
+        self.client = client
+        self.logger = logger
+        brokerLog = BrokerLog(logger: logger)
+        client.subscribe(layout.subscriptions.compactMap { try? MQTTSubscription(TopicFilter($0)) })
+    }
+
+    /// Runs until the service is asked to end; then says that nobody watches the lamps any more.
+    public func run() async {
+        await withTaskGroup { group in
+            group.addTask { [client] in
+                for await event in client.events { await self.received(event) }
+            }
+            for lamp in lamps.values { group.addTask { await lamp.keeper.run(for: self) } }
+            await waitForShutdown()
+            handle(.stopping)
+            group.cancelAll()
+        }
+        alarm.cancel()
+        for id in lamps.keys { lamps[id]?.alarm.cancel() }
+    }
+
+    // MARK: The core
+
+    private func handle(_ input: BridgeCore.Input) {
+        perform(core.handle(input, at: .now))
+        alarm.set(core.deadline) { [weak self] in await self?.rang() }
+    }
+
+    private func rang() {
+        alarm.rang()
+        handle(.wake)
+    }
+
+    private func perform(_ actions: [BridgeCore.Action]) {
+        for action in actions {
+            switch action {
+            case .publish(let message): publish(message)
+            case .command(let command, let lamp, let origin, let expires):
+                handle(.command(command, origin: origin, expires: expires), of: lamp)
+            case .rejected(let reason, let topic, let detail, let isFirst): logger.rejected(reason, topic, detail, isFirst)
+            }
+        }
+    }
+
+    // MARK: The lamps
+
+    private func handle(_ input: LampQueue.Input, of id: Identifier) {
+        guard let actions = lamps[id]?.queue.handle(input, at: .now) else { return }
+        for action in actions {
+            switch action {
+            case .send(let request): lamps[id]?.requests?.put(request)
+            case .state(let values):
+                if lamps[id]?.isUp == false { logger.up(id, values) }
+                lamps[id]?.isUp = true
+                lamps[id]?.trouble = nil
+                handle(.lamp(id, .state(values)))
+            case .done(let command, let origin, let values): logger.done(command, origin, id, values)
+            case .dropped(let command, let origin, let reason):
+                logger.dropped(command, origin, id, reason)
+                handle(.lamp(id, .dropped(command, reason.rejection)))
+            }
+        }
+        let deadline = lamps[id]?.queue.deadline
+        lamps[id]?.alarm.set(deadline) { [weak self] in await self?.rang(id) }
+    }
+
+    private func rang(_ id: Identifier) {
+        lamps[id]?.alarm.rang()
+        handle(.wake, of: id)
+    }
+
+    // MARK: The broker
+
+    private func received(_ event: MQTTEvent) {
+        brokerLog.happened(event)
+        switch event {
+        case .connected: handle(.connected)
+        case .disconnected: handle(.disconnected)
+        case .message(let message):
+            handle(.message(topic: message.topic.string, payload: message.payload, retained: message.retain))
+        case .dropped(let count): handle(.overrun(count: count))
+        case .subscribed, .subscriptionRefused, .undelivered: break
+        }
+    }
+
+    private func publish(_ message: Publications.Message) {
+        guard let topic = try? TopicName(message.topic) else { return }
+        do throws(MQTTPublishError) {
+            try client.send(MQTTMessage(topic: topic, payload: message.payload, qos: .atLeastOnce, retain: true))
+        } catch .offline {
+            // Everything is published anew on the next connect.
+        } catch {
+            handle(.unsent(topic: message.topic))
+        }
+    }
+}
+
+extension BridgeService: LampKeeper.Owner {
+    func connected(_ lamp: Identifier, requests: Mailbox<LampQueue.Request>) {
+        lamps[lamp]?.requests = requests
+        handle(.connected, of: lamp)
+    }
+
+    func received(_ input: LampQueue.Input, from lamp: Identifier) { handle(input, of: lamp) }
+
+    func disconnected(_ lamp: Identifier, _ trouble: LampTrouble) {
+        lamps[lamp]?.requests = nil
+        handle(.disconnected, of: lamp)
+        handle(.lamp(lamp, .trouble(trouble.status)))
+        if lamps[lamp]?.trouble != trouble { logger.down(lamp, trouble, wasUp: lamps[lamp]?.isUp == true) }
+        lamps[lamp]?.isUp = false
+        lamps[lamp]?.trouble = trouble
+    }
+}
+
+extension Moment {
+    static var now: Moment {
+        Moment(instant: .now, utc: Timestamp(millisecondsSinceEpoch: WallTime.now().millisecondsSinceEpoch))
+    }
+}
