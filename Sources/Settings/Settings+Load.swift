@@ -173,7 +173,13 @@ extension PinchSettings {
             section.report("open", .wrongValue("\(open)", expected: "larger than gestures.pinch.close, which is \(close)"))
         }
         reach = section.number("reach", default: reach, in: 0...5)
+        certainReach = section.number("certain_reach", default: certainReach, in: 0...5)
+        if certainReach < reach {
+            let expected = "no smaller than gestures.pinch.reach, which is \(reach)"
+            section.report("certain_reach", .wrongValue("\(certainReach)", expected: expected))
+        }
         dwell = section.seconds("dwell_ms", default: dwell)
+        doubtfulDwell = section.seconds("doubtful_dwell_ms", default: doubtfulDwell)
         release = section.seconds("release_ms", default: release)
         seenOpen = section.seconds("seen_open_ms", default: seenOpen)
         lost = section.seconds("lost_ms", default: lost)
@@ -184,12 +190,21 @@ extension SlideSettings {
     fileprivate mutating func read(_ section: ConfigurationSection) {
         direction = section.choice("direction", default: direction)
         gain = section.number("gain", default: gain, in: 1...1000)
+        reach = section.number("reach", default: reach, in: 0...5)
+        restSpace = section.number("rest_space", default: restSpace, in: 0...5)
+        restTime = section.seconds("rest_time_ms", default: restTime)
+        driftTime = section.seconds("drift_time_ms", default: driftTime)
+        startTravel = section.number("start_travel", default: startTravel, in: 0...5)
         startSpeed = section.number("start_speed", default: startSpeed, in: 0.01...50)
         stopSpeed = section.number("stop_speed", default: stopSpeed, in: 0.01...50)
         if stopSpeed >= startSpeed {
             let expected = "smaller than gestures.slide.start_speed, which is \(startSpeed)"
             section.report("stop_speed", .wrongValue("\(stopSpeed)", expected: expected))
         }
+        stopTime = section.seconds("stop_time_ms", default: stopTime)
+        sideways = section.number("sideways", default: sideways, in: 0...100)
+        wholeHand = section.number("whole_hand", default: wholeHand, in: 0...1)
+        steadiness = section.number("steadiness", default: steadiness, in: 0...5)
     }
 }
 

@@ -113,6 +113,10 @@ struct EnvironmentTests {
             try complaints("mqtt: {username: me, password_file: \(folder)/none}", [:]) == [
                 "handkit.yaml:1: mqtt.password_file: cannot read \(folder)/none: no such file or directory; name a file that this program may read"
             ])
+        #expect(
+            try complaints("mqtt: {username: me, password: ''}", [:]) == [
+                "handkit.yaml:1: mqtt.password: is not valid; it has to be a text that is not empty"
+            ])
         try write("\n", to: "\(folder)/empty")
         #expect(try complaints("mqtt: {username: me, password_file: \(folder)/empty}", [:]).count == 1)
         #expect(try complaints("mqtt: {username: me, password_file: \(folder)}", [:]).first?.contains("is a directory") == true)

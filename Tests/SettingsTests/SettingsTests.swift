@@ -45,8 +45,10 @@ struct SettingsTests {
             camera: {id: door, source: /dev/video2, width: 1280, height: 720, fps: 29.97, format: nv12, mirrored: true, models: /m,
                      detector: lite, landmarks: lite}
             gestures:
-              pinch: {close: 0.2, open: 0.5, reach: 0.4, dwell_ms: 100, release_ms: 50, seen_open_ms: 150, lost_ms: 400}
-              slide: {direction: reversed, gain: 50, start_speed: 1, stop_speed: 0.5}
+              pinch: {close: 0.2, open: 0.5, reach: 0.4, certain_reach: 0.6, dwell_ms: 100, doubtful_dwell_ms: 200, release_ms: 50,
+                      seen_open_ms: 150, lost_ms: 400}
+              slide: {direction: reversed, gain: 50, reach: 0.7, rest_space: 0.1, rest_time_ms: 160, drift_time_ms: 800, start_travel: 0.3,
+                      start_speed: 1, stop_speed: 0.5, stop_time_ms: 300, sideways: 1.5, whole_hand: 0.5, steadiness: 0.3}
             bridge: {id: attic, state: /srv}
             lamps:
               desk: {pairing: old-desk, host: "[fe80::1]:51826", min_interval_ms: 250}
@@ -74,11 +76,14 @@ struct SettingsTests {
         (expected.camera.width, expected.camera.height, expected.camera.framesPerSecond) = (1280, 720, 29.97)
         (expected.camera.format, expected.camera.isMirrored, expected.camera.models) = (.nv12, true, "/m")
         (expected.camera.detector, expected.camera.landmarks) = (.lite, .lite)
-        (expected.gestures.pinch.close, expected.gestures.pinch.open, expected.gestures.pinch.reach) = (0.2, 0.5, 0.4)
-        (expected.gestures.pinch.dwell, expected.gestures.pinch.release) = (0.1, 0.05)
-        (expected.gestures.pinch.seenOpen, expected.gestures.pinch.lost) = (0.15, 0.4)
-        (expected.gestures.slide.direction, expected.gestures.slide.gain) = (.reversed, 50)
-        (expected.gestures.slide.startSpeed, expected.gestures.slide.stopSpeed) = (1, 0.5)
+        var pinch = PinchSettings()
+        (pinch.close, pinch.open, pinch.reach, pinch.certainReach) = (0.2, 0.5, 0.4, 0.6)
+        (pinch.dwell, pinch.doubtfulDwell, pinch.release, pinch.seenOpen, pinch.lost) = (0.1, 0.2, 0.05, 0.15, 0.4)
+        var slide = SlideSettings()
+        (slide.direction, slide.gain, slide.reach, slide.restSpace, slide.restTime) = (.reversed, 50, 0.7, 0.1, 0.16)
+        (slide.driftTime, slide.startTravel, slide.startSpeed, slide.stopSpeed) = (0.8, 0.3, 1, 0.5)
+        (slide.stopTime, slide.sideways, slide.wholeHand, slide.steadiness) = (0.3, 1.5, 0.5, 0.3)
+        (expected.gestures.pinch, expected.gestures.slide) = (pinch, slide)
         expected.bridge.id = try Identifier("attic")
         expected.bridge.state = "/srv"
         var lamp = Settings.Lamp(id: desk)
@@ -87,6 +92,19 @@ struct SettingsTests {
         expected.routes = [.init(camera: door, lamps: [shelf, desk]), .init(camera: hall, lamps: [shelf])]
         (expected.log.level, expected.log.format) = (.debug, .json)
         #expect(loaded == expected)
+    }
+
+    @Test func `every setting of the gestures is a key`() throws {
+        let keys = try Settings.read(nil, file: nil, environment: [:]).knownKeys.map(\.description)
+        for (section, settings) in [("pinch", PinchSettings() as Any), ("slide", SlideSettings())] {
+            let names = Mirror(reflecting: settings).children.compactMap(\.label).map { label in
+                label.map { $0.isUppercase ? "_" + $0.lowercased() : String($0) }.joined()
+            }
+            let found = keys.filter { $0.hasPrefix("gestures.\(section).") }.map { key in
+                String(key.dropFirst("gestures.\(section).".count).dropLast(key.hasSuffix("_ms") ? 3 : 0))
+            }
+            #expect(found.sorted() == names.sorted())
+        }
     }
 
     @Test func `everything that is wrong is said at once, each with line, key and what would be right`() throws {

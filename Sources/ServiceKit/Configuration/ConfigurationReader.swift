@@ -11,6 +11,7 @@ public final class ConfigurationReader {
     private var problems: [ConfigurationProblem] = []
     /// Keys that were read, in order; a section's own key is among them.
     private var known: [ConfigurationPath] = []
+    private var knownSet: Set<ConfigurationPath> = []
     private var containers: Set<ConfigurationPath> = []
     private var keysByEnvironmentName: [String: [ConfigurationPath]] = [:]
 
@@ -61,7 +62,7 @@ public final class ConfigurationReader {
             }
             for entry in entries {
                 let child = path.appending(entry.key)
-                if known.contains(child) {
+                if knownSet.contains(child) {
                     findUnknown(in: entry.value, at: child)
                 } else {
                     report(child, line: entry.line, .unknownKey(nearest: nearest(to: entry.key, among: siblings), known: siblings))
@@ -74,8 +75,7 @@ public final class ConfigurationReader {
     }
 
     func learn(_ path: ConfigurationPath) {
-        guard !known.contains(path) else { return }
-        known.append(path)
+        if knownSet.insert(path).inserted { known.append(path) }
     }
 
     func learn(container path: ConfigurationPath) {

@@ -7,6 +7,7 @@ struct YAMLComposer {
         let column: Int
         var items: [YAMLNode] = []
         var entries: [YAMLNode.Entry] = []
+        var lineOfKey: [String: Int] = [:]
         /// The key whose value comes next.
         var key: (text: String, line: Int)?
         /// Nodes below, aliases expanded.
@@ -91,10 +92,11 @@ struct YAMLComposer {
             parent.items.append(finished.node)
         } else if let key = parent.key {
             parent.key = nil
-            if let first = parent.entries.first(where: { $0.key == key.text }) {
+            if let firstLine = parent.lineOfKey[key.text] {
                 let path = ConfigurationPath(stack.map(Self.step) + [.key(key.text)])
-                duplicateKeys.append(.init(path: path, line: key.line, firstLine: first.line))
+                duplicateKeys.append(.init(path: path, line: key.line, firstLine: firstLine))
             } else {
+                parent.lineOfKey[key.text] = key.line
                 parent.entries.append(.init(key: key.text, line: key.line, value: finished.node))
             }
         } else {

@@ -52,7 +52,8 @@ public struct ServiceGroup: Sendable {
 
     /// Runs until every service has ended. Once for each group.
     ///
-    /// - Throws: ``ServiceGroupError`` for the first service that failed, or returned unasked and may not. A stop that was asked for throws nothing.
+    /// - Throws: ``ServiceGroupError`` for the first service that failed, or returned unasked and may not. A stop that was asked for
+    ///   throws nothing.
     public func run() async throws {
         // A peer that goes away is an error of the write, not the end of the process.
         signal(SIGPIPE, SIG_IGN)

@@ -45,6 +45,8 @@ public final class Shutdown: Sendable {
 }
 
 /// Runs `operation` and calls `onShutdown`, at once and on any thread, when the service it is part of is asked to end.
+///
+/// A request that comes as `operation` returns may still call `onShutdown` just after.
 public func withShutdownHandler<Value>(
     _ operation: () async throws -> Value, onShutdown: @escaping @Sendable () -> Void
 ) async rethrows -> Value {
