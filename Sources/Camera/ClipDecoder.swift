@@ -77,9 +77,17 @@ struct ClipDecoder: ~Copyable {
             let packet = codec.packet.pointee
             // An empty packet means "the same picture again"; a decoder would take it for the end.
             guard packet.stream_index == container.streamIndex, packet.size > 0 else { continue }
-            if packet.flags & AV_PKT_FLAG_CORRUPT != 0 { return false }
+            if packet.flags & AV_PKT_FLAG_CORRUPT != 0 || isCutShort(packet) { return false }
             return avcodec_send_packet(codec.context, codec.packet) >= 0
         }
+    }
+}
+
+extension ClipDecoder {
+    /// Whether a JPEG has no end, which libavcodec would fill up with gray: the last frame of a file that was cut off.
+    private func isCutShort(_ packet: AVPacket) -> Bool {
+        guard codec.context.pointee.codec_id == AV_CODEC_ID_MJPEG else { return false }
+        return JPEGDecoder.picture(in: UnsafeRawBufferPointer(start: packet.data, count: Int(packet.size))) == nil
     }
 }
 

@@ -3,25 +3,34 @@ import Imaging
 
 /// Decodes JPEG pictures to planes of luma and chroma, without converting colours.
 struct JPEGDecoder: ~Copyable {
-    private let handle: tjhandle
+    private var handle: tjhandle
 
     /// An 8K picture; a header that asks for more is broken.
     private static let largestPicture = 7680 * 4320
 
-    init() {
-        guard let handle = tjInitDecompress() else { fatalError("out of memory") }
-        self.handle = handle
-    }
+    init() { handle = Self.newHandle() }
 
     deinit { tjDestroy(handle) }
+
+    private static func newHandle() -> tjhandle {
+        guard let handle = tjInitDecompress() else { fatalError("out of memory") }
+        return handle
+    }
 
     /// The picture, in memory of the pool; `nil` if the data are cut short, broken, or of no format that ``PixelFormat`` knows.
     ///
     /// What libjpeg warns of without losing picture, as stray bytes between segments, is accepted: many cameras send them.
-    func decode(_ bytes: UnsafeRawBufferPointer, pool: ImagePool) -> ImageBuffer? {
-        guard let picture = Self.picture(in: bytes), let start = picture.baseAddress?.assumingMemoryBound(to: UInt8.self) else {
-            return nil
-        }
+    mutating func decode(_ bytes: UnsafeRawBufferPointer, pool: ImagePool) -> ImageBuffer? {
+        guard let picture = Self.picture(in: bytes) else { return nil }
+        if let image = decode(picture: picture, pool: pool) { return image }
+        // TurboJPEG leaves a handle amid the header that it failed on, and from then on refuses good pictures too.
+        tjDestroy(handle)
+        handle = Self.newHandle()
+        return nil
+    }
+
+    private func decode(picture: UnsafeRawBufferPointer, pool: ImagePool) -> ImageBuffer? {
+        guard let start = picture.baseAddress?.assumingMemoryBound(to: UInt8.self) else { return nil }
         let size = UInt(picture.count)
         var (width, height, subsampling, colorspace): (Int32, Int32, Int32, Int32) = (0, 0, 0, 0)
         guard tjDecompressHeader3(handle, start, size, &width, &height, &subsampling, &colorspace) == 0 || !isDamaged,

@@ -16,7 +16,7 @@ public final class V4L2Source: FrameSource {
     private let pool: ImagePool
     private let interruption: Interruption
     private let device: CaptureDevice
-    private let jpeg = JPEGDecoder()
+    private var jpeg = JPEGDecoder()
     private var clock = DeviceClock()
     private var sequence = DeviceSequence()
 
