@@ -29,16 +29,29 @@ public struct GestureRecognizer: Sendable {
     public private(set) var brightness: Double
     private var players: [Player] = []
     private var lastTime = -Double.infinity
+    private var arming = ArmingMachine()
+    private var fingerCounter = FingerCounter()
     /// The one slide under way.
     private var slide: (track: Int, startBrightness: Double, reported: Double)?
+    /// The hand that acts, and until when no other may.
+    private var lock: (track: Int, until: Double)?
 
     public init(settings: GestureSettings = GestureSettings(), mirrored: Bool = false, brightness: Double = 50) {
         (self.settings, self.mirrored) = (settings, mirrored)
         self.brightness = min(max(brightness, 0), 100)
     }
 
-    /// Whether any hand was in the latest frame.
+    /// Whether any hand that counts was in the latest frame.
     public var seesHand: Bool { players.contains { $0.lastSeen == lastTime } }
+
+    /// Stretched fingers of all hands, 0 to 10, once a number has stood for a moment.
+    public var fingers: Int { fingerCounter.value }
+
+    /// Whether gestures act.
+    public var isArmed: Bool { settings.arming.mode == .off || arming.isArmed }
+
+    /// How much of the arming gesture is done, 0 to 1; 1 when armed.
+    public var armingProgress: Double { isArmed ? 1 : arming.progress(at: lastTime, settings: settings.arming) }
 
     /// The pinch of the hand that is furthest along: pinched before open before none.
     public var pinch: Pinch {
@@ -59,28 +72,51 @@ public struct GestureRecognizer: Sendable {
         self.brightness = min(max(brightness, 0), 100)
     }
 
-    /// Takes in all hands of one frame of `width` pixels.
-    public mutating func saw(_ hands: [Hand], width: Int, at time: Double) -> [GestureEvent] {
+    /// Arms or disarms by command, where the settings allow it.
+    public mutating func arm(_ isOn: Bool) {
+        guard lastTime.isFinite else { return }
+        arming.switched(on: isOn, at: lastTime, settings: settings.arming)
+    }
+
+    /// Takes in all hands of one frame of `width` × `height` pixels.
+    public mutating func saw(_ hands: [Hand], width: Int, height: Int, at time: Double) -> [GestureEvent] {
         guard time > lastTime else { return [] }
         let interval = lastTime.isFinite ? time - lastTime : 0
         lastTime = time
         var events: [GestureEvent] = []
         assign(hands, at: time)
         for index in players.indices {
-            guard let hand = hands.first(where: { $0.track == players[index].track }), let shape = HandShape(hand) else {
+            guard let hand = hands.first(where: { $0.track == players[index].track }), let shape = HandShape(hand),
+                players[index].counts(hand, shape, at: time, settings: settings.hands, width: width, height: height)
+            else {
                 players[index].pinch.lost()
                 report(players[index].slide.interrupted(), track: players[index].track, width: width, to: &events)
                 continue
             }
+            players[index].remember(hand, shape, at: time)
+            guard isArmed, mayAct(hand.track, at: time) else {
+                players[index].pinch.standBy()
+                report(players[index].slide.interrupted(), track: hand.track, width: width, to: &events)
+                continue
+            }
             let action = players[index].pinch.saw(shape, at: time, settings: settings.pinch)
-            report(
-                players[index].slideAction(shape, at: time, interval: interval, settings: settings), track: hand.track, width: width,
-                to: &events)
-            players[index].remember(shape, at: time)
+            let slideAction = players[index].slideAction(shape, at: time, interval: interval, settings: settings)
+            report(slideAction, track: hand.track, width: width, to: &events)
             if action == .toggle { events.append(.toggle(hand: hand.side, confidence: Double(hand.presence))) }
+            if players[index].pinch.isEngaged || slide?.track == hand.track { lock = (hand.track, time + settings.hands.lock) }
         }
         players.removeAll { time - $0.lastSeen > settings.pinch.lost }
+        let seen = players.filter { $0.lastSeen == time }
+        fingerCounter.saw(seen.reduce(0) { $0 + $1.pose.count }, at: time)
+        if settings.arming.mode != .off {
+            arming.saw(openPalm: seen.contains(where: \.showsPalm), acted: !events.isEmpty, at: time, settings: settings.arming)
+        }
         return events
+    }
+
+    private func mayAct(_ track: Int, at time: Double) -> Bool {
+        guard let lock, time < lock.until else { return true }
+        return lock.track == track
     }
 
     /// Forgets every hand, as after a pause of the camera; a slide under way ends where it is.
@@ -90,6 +126,7 @@ public struct GestureRecognizer: Sendable {
             report(players[index].slide.interrupted(), track: players[index].track, width: width, to: &events)
         }
         players.removeAll()
+        lock = nil
         lastTime = -.infinity
         return events
     }
@@ -105,9 +142,11 @@ public struct GestureRecognizer: Sendable {
                 return player.isNear(shape)
             }
             if let orphan {
+                if slide?.track == players[orphan].track { slide?.track = hand.track }
+                if lock?.track == players[orphan].track { lock?.track = hand.track }
                 players[orphan].track = hand.track
             } else {
-                players.append(Player(track: hand.track, lastSeen: time))
+                players.append(Player(track: hand.track, firstSeen: time))
             }
         }
     }
@@ -143,21 +182,48 @@ public struct GestureRecognizer: Sendable {
 /// One hand's memory.
 private struct Player: Sendable {
     var track: Int
-    var lastSeen: Double
+    private let firstSeen: Double
+    private(set) var lastSeen: Double
     var pinch = PinchMachine()
     var slide = SlideMachine()
+    private(set) var pose: FingerPose = []
+    private var plausibility = HandPlausibility()
     private var lastShape: HandShape?
+    /// Where an open palm was first shown, for as long as it stays there.
+    private var palmShown: HandShape?
     // Cut-offs chosen on the labelled clips: no visible lag at 3 palms a second, jitter at rest below a tenth of the start travel.
     private var filterX = OneEuroFilter(minimumCutoff: 2, beta: 1, speedCutoff: 2)
     private var filterY = OneEuroFilter(minimumCutoff: 2, beta: 1, speedCutoff: 2)
 
-    init(track: Int, lastSeen: Double) {
-        (self.track, self.lastSeen) = (track, lastSeen)
+    init(track: Int, firstSeen: Double) {
+        (self.track, self.firstSeen, lastSeen) = (track, firstSeen, firstSeen)
     }
 
-    mutating func remember(_ shape: HandShape, at time: Double) {
-        (lastShape, lastSeen) = (shape, time)
+    /// Whether the hand is to be taken for one, and for one that may act.
+    mutating func counts(_ hand: Hand, _ shape: HandShape, at time: Double, settings: HandSettings, width: Int, height: Int) -> Bool {
+        let isPlausible = plausibility.accepts(hand, shape, at: time)
+        let isChosen =
+            switch settings.choice {
+            case .any: true
+            case .left: hand.side == .left
+            case .right: hand.side == .right
+            }
+        return isPlausible && isChosen && Double(hand.presence) >= settings.presence && time - firstSeen >= settings.settle
+            && settings.zone.contains(x: shape.knuckles.x / Double(width), y: shape.knuckles.y / Double(height))
     }
+
+    mutating func remember(_ hand: Hand, _ shape: HandShape, at time: Double) {
+        (lastShape, lastSeen) = (shape, time)
+        pose = FingerPose(hand, previous: pose)
+        if pose != .all {
+            palmShown = nil
+        } else if palmShown.map({ !$0.isStill(shape) }) ?? true {
+            palmShown = shape
+        }
+    }
+
+    /// Whether all five fingers are stretched and the hand has stayed where it was.
+    var showsPalm: Bool { palmShown != nil && palmShown != lastShape }
 
     /// Whether a hand may be this one found again: less than a palm and a half away and of like size.
     func isNear(_ shape: HandShape) -> Bool {

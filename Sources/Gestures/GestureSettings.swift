@@ -2,6 +2,63 @@
 public struct GestureSettings: Hashable, Sendable {
     public var pinch = PinchSettings()
     public var slide = SlideSettings()
+    public var hands = HandSettings()
+    public var arming = ArmingSettings()
+
+    public init() {}
+}
+
+/// Which hands count.
+public struct HandSettings: Hashable, Sendable {
+    public enum Choice: String, Hashable, Sendable, CaseIterable {
+        case any, left, right
+    }
+
+    /// A part of the frame; 0 to 1 from the left and from the top of the picture as it is stored.
+    public struct Zone: Hashable, Sendable {
+        public var left = 0.0
+        public var top = 0.0
+        public var right = 1.0
+        public var bottom = 1.0
+
+        public init() {}
+
+        func contains(x: Double, y: Double) -> Bool { x >= left && x <= right && y >= top && y <= bottom }
+    }
+
+    public var choice = Choice.any
+    /// Where the knuckles must be for a hand to count.
+    public var zone = Zone()
+    /// Presence, 0 to 1, below which a hand does not act. Real pinching hands measured 0.76 and more; two dogs pass at 0.5 and not at 0.9.
+    public var presence = 0.7
+    /// How long a hand must have been there before it counts, in seconds.
+    public var settle = 0.1
+    /// How long the hand that acted keeps other hands from acting, in seconds.
+    public var lock = 0.5
+
+    public init() {}
+}
+
+/// Whether gestures act only after a deliberate sign.
+public struct ArmingSettings: Hashable, Sendable {
+    public enum Mode: String, Hashable, Sendable, CaseIterable {
+        /// Gestures always act.
+        case off
+        /// An open palm, held still, arms.
+        case gesture
+        /// The MQTT switch arms.
+        case command
+        case both
+
+        var allowsGesture: Bool { self == .gesture || self == .both }
+        var allowsCommand: Bool { self == .command || self == .both }
+    }
+
+    public var mode = Mode.off
+    /// How long the palm is held, in seconds: longer than a wave shows it.
+    public var hold = 0.8
+    /// How long gestures act after that or after the latest gesture, in seconds.
+    public var duration = 15.0
 
     public init() {}
 }

@@ -31,5 +31,10 @@ struct HandShape: Hashable, Sendable {
     }
 }
 
+extension HandShape {
+    /// Whether the knuckles are still where they were: within a third of a palm, more than a steady hand sways.
+    func isStill(_ other: HandShape) -> Bool { length(other.knuckles - knuckles) <= palm / 3 }
+}
+
 private func length(_ vector: SIMD2<Double>) -> Double { (vector * vector).sum().squareRoot() }
 private func length(_ vector: SIMD3<Double>) -> Double { (vector * vector).sum().squareRoot() }

@@ -68,6 +68,9 @@ enum PinchMachine: Hashable, Sendable {
         }
     }
 
+    /// The hand is there but may not act now: it has to be seen open anew before it may.
+    mutating func standBy() { self = .unarmed(openSince: nil) }
+
     /// Whether thumb and index finger are on their way together, or there already.
     var isEngaged: Bool {
         switch self {

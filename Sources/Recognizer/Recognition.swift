@@ -45,7 +45,7 @@ public struct Recognition {
     public mutating func observe(_ frame: Frame) throws -> Observation {
         width = frame.image.width
         let hands = try tracker.hands(in: frame)
-        return observation(gestures.saw(hands, width: width, at: frame.time), hands: hands, time: frame.time)
+        return observation(gestures.saw(hands, width: width, height: frame.image.height, at: frame.time), hands: hands, time: frame.time)
     }
 
     /// Tells where the lamp is, 0 to 100 %, so that the next slide starts there.
