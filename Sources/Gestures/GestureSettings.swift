@@ -27,6 +27,8 @@ public struct HandSettings: Hashable, Sendable {
     }
 
     public var choice = Choice.any
+    /// Most hands followed at once.
+    public var maximum = 2
     /// Where the knuckles must be for a hand to count.
     public var zone = Zone()
     /// Presence, 0 to 1, below which a hand does not act. Real pinching hands measured 0.76 and more; two dogs pass at 0.5 and not at 0.9.

@@ -5,7 +5,7 @@ public import Imaging
 public struct HandTracker {
     public struct Options: Hashable, Sendable {
         /// Most hands followed at once.
-        public var maximumHands = 2
+        public var maximumHands = 1
         /// The picture shows the person as a mirror does.
         public var mirrored = false
         /// Probability of a hand in its region, below which the hand is lost; MediaPipe's default.

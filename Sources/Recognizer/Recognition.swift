@@ -32,6 +32,7 @@ public struct Recognition {
     public init(settings: Settings, startBrightness: Double = 50) throws {
         var options = HandTracker.Options()
         options.mirrored = settings.camera.isMirrored
+        options.maximumHands = settings.gestures.hands.maximum
         let models = try HandModels(settings: settings.camera).runners()
         self.init(
             tracker: try HandTracker(palms: models.palms, landmarks: models.landmarks, options: options),
