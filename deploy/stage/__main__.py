@@ -149,6 +149,7 @@ class Stage:
         )
 
     async def play(self):
+        """Runs for ever, or with --once until the clip has ended; returns what the lamp did not receive then."""
         clip = self.arguments.clip or CLIP
         labels = os.path.splitext(clip)[0] + ".json"
         if self.arguments.once and not os.path.exists(labels):
@@ -182,11 +183,7 @@ class Stage:
         await asyncio.sleep(verdict.TOGGLE_DELAY)  # what was published last may still be on its way to the lamp
         with open(labels, encoding="utf-8") as file:
             start = self.clip_start or 0
-            problems = verdict.problems(json.load(file), [(moment - start, told) for moment, told in self.writes])
-        for problem in problems:
-            self.view.stage(problem)
-        self.view.stage("the lamp did not receive what the clip holds" if problems else "the lamp received all that the clip holds")
-        return 1 if problems else 0
+            return verdict.problems(json.load(file), [(moment - start, told) for moment, told in self.writes])
 
 
 async def main():
@@ -207,17 +204,21 @@ async def main():
             async with Children(environment, REPOSITORY) as children:
                 play = asyncio.create_task(Stage(arguments, folder, view, children).play())
                 await asyncio.wait({play, ending}, return_when=asyncio.FIRST_COMPLETED)
-                if play.done():
-                    return play.result()
-                view.stage("ending")
-                play.cancel()
-                await asyncio.wait({play})
-                return 130 if arguments.once else 0
+                if not play.done():
+                    view.stage("ending")
+                    play.cancel()
+                    await asyncio.wait({play})
+                    return 130 if arguments.once else 0
+                problems = play.result()
         except StageError as error:
             for line in error.said:
                 print(f"  {line}", file=sys.stderr)
             print(f"deploy/demo: {error}", file=sys.stderr)
             return 1
+    for problem in problems:
+        view.stage(problem)
+    view.stage("the lamp did not receive what the clip holds" if problems else "the lamp received all that the clip holds")
+    return 1 if problems else 0
 
 
 sys.exit(asyncio.run(main()))

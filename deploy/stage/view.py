@@ -1,12 +1,13 @@
 """What the terminal shows: three voices, one line each - what is seen, what is published, what is done to the lamp."""
 
 import json
+import shutil
 import sys
 import time
 
 COLOURS = {"seen": "36", "published": "35", "lamp": "33", "stage": "2", "warning": "31"}
-# A topic that says something many times a second is shown this often, in seconds.
-SHOWN_EVERY = 0.5
+# How often a topic is shown that says something many times a second, in seconds.
+SHOWN_EVERY = 1.0
 
 
 class View:
@@ -23,6 +24,8 @@ class View:
         stamp = f"{self.clock() - self.start:6.2f}"
         name = f"{voice:<9}"
         if self.is_terminal:
+            room = shutil.get_terminal_size().columns - len(f"{stamp}  {name}  ")
+            text = text if len(text) <= room else text[: room - 1] + "…"
             name = f"\033[{COLOURS[voice]}m{name}\033[0m"
             stamp = f"\033[2m{stamp}\033[0m"
         print(f"{stamp}  {name}  {text}", file=self.out, flush=True)
@@ -44,8 +47,8 @@ class View:
             self.topics[topic] = (shown, skipped + 1)
             return
         self.topics[topic] = (now, 0)
-        more = f"  (and {skipped} before it)" if skipped else ""
-        self.line("published", f"{topic} {payload}{more}")
+        more = f"(after {skipped} more) " if skipped else ""
+        self.line("published", f"{more}{topic} {payload}")
 
     def meaning(self, topic, says):
         """In words, what a message of the recognizer says about the person."""
@@ -64,11 +67,8 @@ class View:
     def lamp_was_told(self, told):
         self.lamp.update(told)
         brightness = self.lamp["brightness"] if self.lamp["on"] else 0
-        bar = "█" * round(brightness / 5)
-        space = "░" * (20 - len(bar))
-        if self.is_terminal:
-            bar = f"\033[93m{bar}\033[0m"
-        self.line("lamp", f"{'on ' if self.lamp['on'] else 'off'}  {bar}{space}  {brightness:3d} %")
+        filled = round(brightness / 5)
+        self.line("lamp", f"{'on ' if self.lamp['on'] else 'off'}  {'█' * filled}{'░' * (20 - filled)}  {brightness:3d} %")
 
     def service_says(self, line):
         """One line of a service's log: shown where it is a warning or an error."""
