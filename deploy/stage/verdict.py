@@ -1,6 +1,6 @@
 """Whether the lamp received what a clip's label file holds. Times are seconds of the clip."""
 
-# A toggle has reached the lamp by then: the pinch has to be held a moment, then it goes through the broker, and the lamp is read and written.
+# By then a toggle has reached the lamp: the pinch has to be held a moment, goes through the broker, and the lamp is read and written.
 TOGGLE_DELAY = 1.5
 # So long after a slide its last brightness may still be on the way.
 SLIDE_DELAY = 0.5
