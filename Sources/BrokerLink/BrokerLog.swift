@@ -53,6 +53,8 @@ extension MQTTDisconnectReason {
             FailureReport("the broker refuses the client id", remedy: "set mqtt.client_id to one it allows")
         case .clientIDTakenOver:
             FailureReport("another client with the same id came", remedy: "give each program an id of its own, see mqtt.client_id")
+        case .hungUpRepeatedly:
+            FailureReport("the broker hangs up again and again, as on a client whose id another one uses", remedy: "see mqtt.client_id")
         case .versionRefused:
             FailureReport("the broker speaks none of the MQTT versions allowed", remedy: "set mqtt.protocol to auto")
         case .refused(let code):

@@ -49,6 +49,8 @@ struct MQTTClientState {
     private let jitter: @Sendable () -> Double
     private var phase = Phase.idle
     private var backoff: Backoff
+    /// Connections in a row that the broker accepted and ended before they were stable.
+    private var hangUps = 0
     private var subscriptions: [MQTTSubscription] = []
 
     /// - Parameter jitter: makes evenly random numbers in 0…1 for the backoff.
@@ -122,7 +124,7 @@ struct MQTTClientState {
         case .connecting:
             return retry(after: reason)
         case .connected(let publications):
-            return failures(of: publications, with: .connectionLost) + retry(after: reason)
+            return failures(of: publications, with: .connectionLost) + retry(after: judged(reason))
         case .leaving(let publications, _):
             return leave(failing: publications)
         case .idle, .waiting, .stopped:
@@ -139,6 +141,7 @@ struct MQTTClientState {
             return retry(after: .noAnswer)
         case .connected:
             backoff.reset()
+            hangUps = 0
             return []
         case .leaving(let publications, _):
             return leave(failing: publications)
@@ -196,6 +199,13 @@ struct MQTTClientState {
         phase = .waiting
         let wait = backoff.next(jitter: jitter())
         return [.discard, .setTimer(wait), .emit(.disconnected(MQTTDisconnection(reason: reason, retryAfter: wait)))]
+    }
+
+    /// Many brokers only hang up on a client whose id another one uses. One hang-up says nothing, three before any connection held do.
+    private mutating func judged(_ reason: MQTTDisconnectReason) -> MQTTDisconnectReason {
+        guard case .lost = reason else { return reason }
+        hangUps += 1
+        return hangUps < 3 ? reason : .hungUpRepeatedly
     }
 
     private mutating func leave(failing publications: [PublicationID: Publication]) -> [Action] {

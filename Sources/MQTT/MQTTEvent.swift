@@ -56,8 +56,10 @@ public enum MQTTDisconnectReason: Error, Hashable, Sendable {
     /// The broker knows who we are, or that we are nobody, and does not let us in.
     case notAuthorized
     case clientIDRejected
-    /// Another client of the same id came (MQTT 5 only; with MQTT 3.1.1 it shows as ``lost(code:)``).
+    /// Another client of the same id came, and the broker says so (MQTT 5; Mosquitto 2.0 does not, see ``hungUpRepeatedly``).
     case clientIDTakenOver
+    /// The broker let us in and hung up soon after, three times in a row or more: most often because another client of the same id came.
+    case hungUpRepeatedly
     /// The broker speaks none of the versions allowed.
     case versionRefused
     /// The broker refused the connection for another reason.

@@ -142,8 +142,18 @@ extension ChildProcess {
             posix_spawn_file_actions_adddup2(&actions, input.read, 0)
             posix_spawn_file_actions_adddup2(&actions, output.write, 1)
             posix_spawn_file_actions_adddup2(&actions, error.write, 2)
+            // The threads of the cooperative pool block signals, and a program would inherit that.
+            var attributes = posix_spawnattr_t()
+            posix_spawnattr_init(&attributes)
+            defer { posix_spawnattr_destroy(&attributes) }
+            var (none, all) = (sigset_t(), sigset_t())
+            sigemptyset(&none)
+            sigfillset(&all)
+            posix_spawnattr_setsigmask(&attributes, &none)
+            posix_spawnattr_setsigdefault(&attributes, &all)
+            posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF))
             var id: pid_t = 0
-            let result = posix_spawn(&id, path, &actions, nil, &argv, &envp)
+            let result = posix_spawn(&id, path, &actions, &attributes, &argv, &envp)
             for descriptor in [input.read, output.write, error.write] { close(descriptor) }
             guard result == 0 else {
                 for descriptor in [input.write, output.read, error.read] { close(descriptor) }
@@ -159,22 +169,6 @@ private func makePipe() throws -> (read: Int32, write: Int32) {
     guard pipe(&ends) == 0 else { throw SystemCallFailure("pipe") }
     for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
     return (ends[0], ends[1])
-}
-
-private func startThread(_ body: @escaping @Sendable () -> Void) {
-    final class Body: Sendable {
-        let run: @Sendable () -> Void
-        init(_ run: @escaping @Sendable () -> Void) { self.run = run }
-    }
-    var thread = pthread_t()
-    let result = pthread_create(
-        &thread, nil,
-        { argument in
-            Unmanaged<Body>.fromOpaque(argument!).takeRetainedValue().run()
-            return nil
-        }, Unmanaged.passRetained(Body(body)).toOpaque())
-    precondition(result == 0, "no thread for a child process")
-    pthread_detach(thread)
 }
 
 private func readAll(from descriptor: Int32, _ received: (ArraySlice<UInt8>) -> Void) {

@@ -47,6 +47,11 @@ package enum Paths {
         return String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
     }
 
+    /// Writes a file anew.
+    package static func write(_ text: String, to path: String) throws {
+        try Data(text.utf8).write(to: URL(filePath: path))
+    }
+
     /// Removes a file, or a folder with everything in it.
     package static func remove(_ path: String) {
         try? FileManager.default.removeItem(atPath: path)
