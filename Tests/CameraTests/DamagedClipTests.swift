@@ -67,6 +67,24 @@ struct DamagedClipTests {
         #expect(source.counters.delivered + source.counters.corrupt + source.counters.missing == 90)
     }
 
+    @Test(.enabled(if: ffmpegIsInstalled)) func `an MP4 that is cut short yields the frames before the cut, or has no index and is none`()
+        async throws
+    {
+        let folder = try TemporaryFolder()
+        let encoding = ["-i", clip("empty_room.avi"), "-c:v", "libx264", "-pix_fmt", "yuv420p", "-g", "10"]
+        let (front, back) = ("\(folder.path)/front.mp4", "\(folder.path)/back.mp4")
+        try await ffmpeg(encoding + ["-movflags", "+faststart", front])
+        try await ffmpeg(encoding + [back])
+        let whole = try contents(front)
+        let source = try ClipSource(path: folder.file("cut.mp4", whole.prefix(whole.count * 3 / 4)))
+        let frames = try source.allFrames()
+        #expect(frames.count > 30 && frames.count < 90)
+        #expect(source.counters.delivered + source.counters.corrupt + source.counters.missing == 90)
+        let path = try folder.file("headless.mp4", contents(back).dropLast(10_000))
+        let error = try #require(throws: CameraError.self) { try ClipSource(path: path) }
+        #expect(error.clipPath == path)
+    }
+
     @Test func `a clip cut before the end of its first frame is an error`() throws {
         let folder = try TemporaryFolder()
         let whole = try contents(clip("empty_room.avi"))
