@@ -7,9 +7,9 @@ public import Contract
 /// loses nothing. Ours is the monotonic one; its own zero is part of the offset and it is never set.
 ///
 /// - A sender's clock set forwards gives a smaller difference, which counts at once.
-/// - A clock set back makes events look old. It is told from a late event by the sequence number: a later event with an earlier `ts` is a clock
-///   that was set back. Without a sequence number, two late events that are as far apart by their `ts` as by our clock, over more than an event's
-///   lifetime, are live: a queue is delivered in a burst.
+/// - A clock set back makes live events look late, and nothing in one event can tell the two apart. It is believed when the event's `ts` agrees
+///   with our UTC clock, as after a sender's clock was corrected, or else when two late events are as far apart by their `ts` as by our clock over
+///   more than an event's lifetime: a queue is delivered in a burst. What comes until then is lost, so that nothing late is ever acted on.
 /// - A restart of the sender may come with another clock (a host without a battery behind it), so learning begins anew.
 /// - With nothing learned yet our UTC clock is the only witness: a difference between a lifetime and ten minutes is taken for age, anything else
 ///   for a wrong clock.
@@ -18,8 +18,6 @@ public struct SenderClock: Sendable {
     private static let drift = 1e-4
     /// How far two differences may lie apart and still be the same clock, in milliseconds.
     private static let agreement = 1000.0
-    /// How far a `ts` may go back without counting as a clock set back, in milliseconds: frames may overtake each other by this.
-    private static let reordering = 500.0
     /// Differences of UTC clocks above this are taken for a wrong clock where nothing was learned, in milliseconds.
     private static let longestCredibleDelay = 600_000.0
 
@@ -27,17 +25,12 @@ public struct SenderClock: Sendable {
     private let origin: ContinuousClock.Instant
     private var smallest: Sample?
     private var late: Sample?
-    private var newest: [EventKind: Newest] = [:]
+    private var newest: [EventKind: EventSequence] = [:]
 
     private struct Sample {
         /// Milliseconds: our time less the sender's.
         var difference: Double
         var at: ContinuousClock.Instant
-    }
-
-    private struct Newest {
-        var sequence: EventSequence?
-        var ts: Timestamp
     }
 
     /// - Parameters:
@@ -50,18 +43,11 @@ public struct SenderClock: Sendable {
     /// Notes an event and gives its age in seconds, 0 or more.
     public mutating func age(of event: EventStamp, arrived now: Moment) -> Double {
         let sample = Sample(difference: milliseconds(since: now.instant) - Double(event.ts.millisecondsSinceEpoch), at: now.instant)
-        defer { remember(event) }
-        switch change(event) {
-        case .none: break
-        case .restarted: (smallest, late) = (nil, nil)
-        case .setBack:
-            (smallest, late) = (sample, nil)
-            return 0
-        }
+        if isRestarted(event) { (smallest, late) = (nil, nil) }
+        let delay = Double(now.utc.millisecondsSinceEpoch - event.ts.millisecondsSinceEpoch)
 
         guard let known = smallest else {
             smallest = sample
-            let delay = Double(now.utc.millisecondsSinceEpoch - event.ts.millisecondsSinceEpoch)
             return delay > lifetime && delay <= Self.longestCredibleDelay ? delay / 1000 : 0
         }
         let offset = known.difference + Self.drift * max(0, (now.instant - known.at).milliseconds)
@@ -74,33 +60,26 @@ public struct SenderClock: Sendable {
             late = nil
             return age / 1000
         }
+        if abs(delay) <= Self.agreement || isAtPace(sample) {
+            (smallest, late) = (sample, nil)
+            return 0
+        }
+        return age / 1000
+    }
+
+    /// Whether late events come as far apart as they were made, for longer than a queue takes to arrive.
+    private mutating func isAtPace(_ sample: Sample) -> Bool {
         guard let earlier = late, abs(earlier.difference - sample.difference) <= Self.agreement else {
             late = sample
-            return age / 1000
+            return false
         }
-        guard (now.instant - earlier.at).milliseconds > lifetime else { return age / 1000 }
-        (smallest, late) = (sample, nil)
-        return 0
+        return (sample.at - earlier.at).milliseconds > lifetime
     }
 
-    private enum Change {
-        case none, restarted, setBack
-    }
-
-    private func change(_ event: EventStamp) -> Change {
-        guard let before = newest[event.kind], let last = before.sequence, let sequence = event.sequence else { return .none }
-        guard last.boot == sequence.boot else { return .restarted }
-        let back = Double(before.ts.millisecondsSinceEpoch - event.ts.millisecondsSinceEpoch)
-        return sequence.number > last.number && back > Self.reordering ? .setBack : .none
-    }
-
-    private mutating func remember(_ event: EventStamp) {
-        if let last = newest[event.kind]?.sequence, let sequence = event.sequence, last.boot == sequence.boot,
-            sequence.number <= last.number
-        {
-            return
-        }
-        newest[event.kind] = Newest(sequence: event.sequence, ts: event.ts)
+    private mutating func isRestarted(_ event: EventStamp) -> Bool {
+        guard let sequence = event.sequence else { return false }
+        let before = newest.updateValue(sequence, forKey: event.kind)
+        return before.map { $0.boot != sequence.boot } ?? false
     }
 
     private func milliseconds(since instant: ContinuousClock.Instant) -> Double { (instant - origin).milliseconds }
