@@ -78,6 +78,9 @@ public struct BridgeCore: Sendable {
     private var accepted = 0
     private var rejected: [Rejection: Int] = [:]
     private var noted: Set<String> = []
+    /// When `bridge/<id>/state` may be published again, and whether it has changed since it was.
+    private var nextState: ContinuousClock.Instant?
+    private var isStateDue = false
 
     public init(_ layout: Layout, at now: ContinuousClock.Instant) {
         self.layout = layout
@@ -89,12 +92,17 @@ public struct BridgeCore: Sendable {
     }
 
     /// When to come back with `.wake`, unless something happens before; nil for never.
-    public var deadline: ContinuousClock.Instant? { publications.deadline }
+    public var deadline: ContinuousClock.Instant? {
+        [publications.deadline, isStateDue ? nextState : nil].compactMap(\.self).min()
+    }
 
     public mutating func handle(_ input: Input, at now: Moment) -> [Action] {
         switch input {
         case .message(let topic, let payload, let retained): return message(topic, payload, retained, now)
-        case .connected: return publications.connected(at: now.instant).map(Action.publish)
+        case .connected:
+            nextState = nil
+            _ = publishState(now.instant)
+            return publications.connected(at: now.instant).map(Action.publish)
         case .disconnected:
             publications.disconnected()
             return []
@@ -105,7 +113,9 @@ public struct BridgeCore: Sendable {
             publications.failed(topic, at: now.instant)
             return []
         case .lamp(let id, let news): return lamp(id, news, now.instant)
-        case .wake: return publications.wake(at: now.instant).map(Action.publish)
+        case .wake:
+            let retried = publications.wake(at: now.instant).map(Action.publish)
+            return isStateDue ? retried + publishState(now.instant) : retried
         case .stopping:
             return layout.lamps.flatMap { set(layout.topics.lamp($0, .availability), Self.text(.offline), now.instant) }
         }
@@ -200,14 +210,18 @@ public struct BridgeCore: Sendable {
     // MARK: Publications
 
     private mutating func publishState(_ now: ContinuousClock.Instant) -> [Action] {
+        if let nextState, nextState > now {
+            isStateDue = true
+            return []
+        }
+        (nextState, isStateDue) = (now + Self.stateInterval, false)
         let list = layout.lamps.map { id in
             let lamp = lamps[id] ?? Lamp()
             return BridgeState.Lamp(id: id, available: lamp.isAvailable, status: lamp.status.rawValue)
         }
         let counts = Dictionary(uniqueKeysWithValues: rejected.map { ($0.rawValue, $1) })
         let state = Payload.encode(BridgeState(lamps: list, accepted: accepted, rejected: counts))
-        return publications.set(layout.topics.bridge(layout.bridge, .state), state, minimumInterval: Self.stateInterval, at: now)
-            .map(Action.publish)
+        return set(layout.topics.bridge(layout.bridge, .state), state, now)
     }
 
     private mutating func set(_ topic: String, _ payload: [UInt8], _ now: ContinuousClock.Instant) -> [Action] {

@@ -13,15 +13,14 @@ public struct Publications: Sendable {
     private struct Topic: Sendable {
         var payload: [UInt8]
         var sent: [UInt8]?
-        var minimumInterval: Duration
         /// When it may be sent again; nil for at once.
         var earliest: ContinuousClock.Instant?
 
         var isDue: Bool { sent != payload }
     }
 
-    /// How long a message that could not be handed over waits.
-    private static let retryInterval = Duration.seconds(1)
+    /// How long a message that could not be handed over waits: on a connect there may be more of them than the client takes at once.
+    private static let retryInterval = Duration.milliseconds(50)
 
     private var topics: [String: Topic] = [:]
     private var order: [String] = []
@@ -29,20 +28,17 @@ public struct Publications: Sendable {
 
     public init() {}
 
-    /// When the next payload that was held back may go out; nil where none is.
+    /// When the next payload that could not be handed over is to be tried again; nil where there is none.
     public var deadline: ContinuousClock.Instant? {
         guard isConnected else { return nil }
         return topics.values.filter(\.isDue).compactMap(\.earliest).min()
     }
 
     /// Sets what a topic holds.
-    /// - Parameter minimumInterval: between two messages; the last value is always sent when it is over.
-    public mutating func set(
-        _ topic: String, _ payload: [UInt8], minimumInterval: Duration = .zero, at now: ContinuousClock.Instant
-    ) -> [Message] {
+    public mutating func set(_ topic: String, _ payload: [UInt8], at now: ContinuousClock.Instant) -> [Message] {
         if topics[topic] == nil {
             order.append(topic)
-            topics[topic] = Topic(payload: payload, minimumInterval: minimumInterval)
+            topics[topic] = Topic(payload: payload)
         } else {
             topics[topic]?.payload = payload
         }
@@ -75,7 +71,7 @@ public struct Publications: Sendable {
         for name in names {
             guard var topic = topics[name], topic.isDue, topic.earliest ?? now <= now else { continue }
             topic.sent = topic.payload
-            topic.earliest = topic.minimumInterval > .zero ? now + topic.minimumInterval : nil
+            topic.earliest = nil
             topics[name] = topic
             messages.append(Message(topic: name, payload: topic.payload))
         }
