@@ -5,6 +5,7 @@ public import Settings
 public struct HandModels {
     public var palms: String
     public var landmarks: String
+    private let options: InferenceOptions
 
     /// The models of the chosen sizes in the configured folder; without one, in `models` beside the folder of the OpenVINO libraries,
     /// which is where `deploy/setup` puts them.
@@ -12,10 +13,14 @@ public struct HandModels {
         let folder = settings.models ?? (OpenVINORuntime.libraryFolder ?? ".") + "/../models"
         palms = "\(folder)/palm_detection_\(settings.detector.rawValue).tflite"
         landmarks = "\(folder)/hand_landmark_\(settings.landmarks.rawValue).tflite"
+        var options = InferenceOptions()
+        options.threads = settings.threads
+        options.precision = settings.precision == .f32 ? .float32 : .automatic
+        self.options = options
     }
 
     /// Both models on the CPU.
-    public func runners(_ options: InferenceOptions = InferenceOptions()) throws(InferenceError) -> (palms: OpenVINOModel, landmarks: OpenVINOModel) {
+    public func runners() throws(InferenceError) -> (palms: OpenVINOModel, landmarks: OpenVINOModel) {
         let runtime = try OpenVINORuntime()
         return (
             try OpenVINOModel(path: palms, runtime: runtime, options: options),

@@ -141,6 +141,8 @@ extension Settings.Camera {
         models = section.text("models")
         detector = section.choice("detector", default: detector)
         landmarks = section.choice("landmarks", default: landmarks)
+        precision = section.choice("precision", default: precision)
+        threads = section.integer("threads", default: threads, in: 1...64, unit: "threads")
     }
 }
 

@@ -87,6 +87,10 @@ public struct Settings: Equatable, Sendable {
         public var models: String?
         public var detector = ModelSize.full
         public var landmarks = ModelSize.full
+        /// Arithmetic of the inferences; `auto` is bf16 where the processor has it.
+        public var precision = Precision.auto
+        /// Threads one inference may use.
+        public var threads = 1
 
         public enum Source: Hashable, Sendable {
             /// The first device that captures video.
@@ -110,6 +114,10 @@ public struct Settings: Equatable, Sendable {
         /// How the device's frames are coded; `auto` is uncompressed where that reaches the wished rate, else Motion JPEG.
         public enum Format: String, Sendable, CaseIterable {
             case auto, mjpeg, yuyv, nv12, grey
+        }
+
+        public enum Precision: String, Sendable, CaseIterable {
+            case auto, f32
         }
 
         public enum ModelSize: String, Sendable, CaseIterable {

@@ -1,3 +1,4 @@
+internal import FoundationEssentials
 internal import Glibc
 internal import ServiceKit
 internal import Settings
@@ -17,7 +18,7 @@ let syntax = ProgramSyntax(
 
 let code = await syntax.run(Array(CommandLine.arguments.dropFirst())) { arguments in
     let clips = arguments["clips"] ?? "Tests/Clips/pinch_hold_release_pinch.avi,Tests/Clips/empty_room.avi"
-    let bench = VisionBench(peerPython: arguments["peer"], settings: Settings())
+    let bench = VisionBench(peerPython: arguments["peer"], settings: try Settings.load(file: nil, environment: ProcessInfo.processInfo.environment))
     print(try bench.run(clips: clips.split(separator: ",").map(String.init)), terminator: "")
 }
 exit(code.rawValue)
