@@ -86,11 +86,14 @@ public struct GestureRecognizer: Sendable {
         var events: [GestureEvent] = []
         assign(hands, at: time)
         for index in players.indices {
-            guard let hand = hands.first(where: { $0.track == players[index].track }), let shape = HandShape(hand),
+            guard let hand = hands.first(where: { $0.track == players[index].track }), let shape = players[index].shape(of: hand, at: time),
                 players[index].counts(hand, shape, at: time, settings: settings.hands, width: width, height: height)
             else {
                 players[index].pinch.lost()
-                report(players[index].slide.interrupted(), track: players[index].track, width: width, to: &events)
+                // A fast hand is a blur in a frame or two of a slide; the slide waits for it.
+                if time - players[index].lastSeen > settings.pinch.lost {
+                    report(players[index].slide.interrupted(), track: players[index].track, width: width, to: &events)
+                }
                 continue
             }
             players[index].remember(hand, shape, at: time)
@@ -139,7 +142,7 @@ public struct GestureRecognizer: Sendable {
                 guard let shape, time - player.lastSeen <= settings.pinch.lost, !hands.contains(where: { $0.track == player.track }) else {
                     return false
                 }
-                return player.isNear(shape)
+                return player.isNear(shape, at: time)
             }
             if let orphan {
                 if slide?.track == players[orphan].track { slide?.track = hand.track }
@@ -225,11 +228,23 @@ private struct Player: Sendable {
     /// Whether all five fingers are stretched and the hand has stayed where it was.
     var showsPalm: Bool { palmShown != nil && palmShown != lastShape }
 
-    /// Whether a hand may be this one found again: less than a palm and a half away and of like size.
-    func isNear(_ shape: HandShape) -> Bool {
+    /// Whether a hand may be this one found again: of like size and no further away than a fast hand gets (14 palms a second measured).
+    func isNear(_ shape: HandShape, at time: Double) -> Bool {
         guard let last = lastShape else { return false }
-        let way = shape.knuckles - last.knuckles
-        return (way * way).sum().squareRoot() < 1.5 * last.palm && (0.6...1.7).contains(shape.palm / last.palm)
+        let way = (shape.knuckles - last.knuckles) / last.palm
+        return (way * way).sum().squareRoot() < 1.5 + 10 * (time - lastSeen) && (0.6...1.7).contains(shape.palm / last.palm)
+    }
+
+    /// The shape of a hand with what only its past tells.
+    func shape(of hand: Hand, at time: Double) -> HandShape? {
+        guard var shape = HandShape(hand) else { return nil }
+        if let lastShape, time > lastSeen {
+            let interval = time - lastSeen
+            // Fades within a tenth of a second, about the time a pinch takes to close.
+            let faded = lastShape.closingSpeed * max(0, 1 - interval / 0.1)
+            shape.closingSpeed = max((lastShape.gap - shape.gap) / interval, faded)
+        }
+        return shape
     }
 
     mutating func slideAction(_ shape: HandShape, at time: Double, interval: Double, settings: GestureSettings) -> SlideMachine.Action? {

@@ -11,6 +11,8 @@ struct HandShape: Hashable, Sendable {
     var knuckles: SIMD2<Double>
     /// The palm's size in pixels.
     var palm: Double
+    /// How fast the gap was closing lately, in palm sizes a second.
+    var closingSpeed = 0.0
 
     init?(_ hand: Hand) {
         func point(_ joint: Joint) -> SIMD2<Double> { SIMD2(Double(hand[joint].x), Double(hand[joint].y)) }

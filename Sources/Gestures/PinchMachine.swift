@@ -3,8 +3,8 @@ enum PinchMachine: Hashable, Sendable {
     /// Not seen open yet on this track: whatever it does is no pinch. `openSince` is when it began to be seen open.
     case unarmed(openSince: Double?)
     case open
-    /// The gap has been closed since then, not for long enough yet.
-    case closing(since: Double)
+    /// The gap has been closed since then, not for long enough yet; `sudden` is whether it closed faster than fingers do.
+    case closing(since: Double, sudden: Bool)
     case pinched
     /// The gap of a pinch has been open since then, not for long enough yet.
     case opening(since: Double)
@@ -33,11 +33,12 @@ enum PinchMachine: Hashable, Sendable {
             }
             return nil
         case .open:
-            if isClosed { self = .closing(since: time) }
+            if isClosed { self = .closing(since: time, sudden: shape.closingSpeed > settings.sudden) }
             return nil
-        case .closing(let since):
+        case .closing(let since, let sudden):
             if isClosed {
-                let dwell = shape.reach >= settings.certainReach ? settings.dwell : settings.doubtfulDwell
+                let isCertain = shape.reach >= settings.certainReach && !sudden
+                let dwell = isCertain ? settings.dwell : settings.doubtfulDwell
                 guard time - since >= dwell else { return nil }
                 self = .pinched
                 return .toggle

@@ -32,7 +32,23 @@ public struct HandTracker {
 
     private struct Track {
         var id: Int
+        /// Where the hand was in the latest frame, and when.
         var region: Region
+        var time: Double
+        /// Pixels a second; zero until the hand was seen twice.
+        var velocity = SIMD2<Float>.zero
+        /// Mean probability of a right hand, so that a doubtful frame does not turn the hand into the other.
+        var rightness: Float?
+
+        /// Where to look at `time`. A fast hand would leave its region between two frames of a slow camera; a slow one is looked for
+        /// where it was, as MediaPipe does.
+        func expected(at time: Double) -> Region {
+            let step = velocity * Float(time - self.time)
+            guard (step * step).sum() > (region.size * region.size) * 0.01 else { return region }
+            var moved = region
+            moved.center += step
+            return moved
+        }
     }
 
     /// - Parameters:
@@ -48,28 +64,54 @@ public struct HandTracker {
     ///
     /// Blocks for the inferences it needs: one a hand, and one more where it searches.
     public mutating func hands(in frame: Frame) throws -> [Hand] {
-        let image = frame.image
-        if tracks.count < options.maximumHands, tracks.isEmpty || frame.time - lastSearch >= options.searchInterval {
-            lastSearch = frame.time
-            try search(image)
-        }
+        let previous = tracks
+        tracks.removeAll(keepingCapacity: true)
         var hands: [Hand] = []
-        var followed: [Track] = []
-        for track in tracks {
-            work.landmarkInferences += 1
-            let reading = try landmarkDetector.landmarks(in: image, region: track.region)
-            guard reading.presence >= options.minimumPresence else { continue }
-            let region = Region(landmarks: reading.points)
-            // Two tracks that slid onto the same hand are one.
-            guard !region.isDegenerate, !followed.contains(where: { $0.region.overlap(with: region) > Self.sameHandOverlap }) else { continue }
-            followed.append(Track(id: track.id, region: region))
-            let right = (reading.rightness > 0.5) != options.mirrored
-            hands.append(
-                Hand(track: track.id, side: right ? .right : .left, presence: reading.presence, points: reading.points, world: reading.world))
+        for track in previous {
+            if let hand = try follow(track, in: frame) { hands.append(hand) }
         }
-        tracks = followed
+        let isLost = tracks.count < previous.count
+        let isDue = tracks.isEmpty || frame.time - lastSearch >= options.searchInterval
+        if tracks.count < options.maximumHands, isLost || isDue {
+            lastSearch = frame.time
+            work.palmInferences += 1
+            for palm in try palmDetector.palms(in: frame.image) where tracks.count < options.maximumHands {
+                let region = Region(palm: palm)
+                guard !region.isDegenerate, !isTaken(region) else { continue }
+                let track = Track(id: nextTrack, region: region, time: frame.time)
+                if let hand = try follow(track, in: frame) {
+                    nextTrack += 1
+                    hands.append(hand)
+                }
+            }
+        }
         return hands
     }
+
+    /// Reads the hand where `track` expects it; the track is kept for the next frame if there is one.
+    private mutating func follow(_ track: Track, in frame: Frame) throws -> Hand? {
+        work.landmarkInferences += 1
+        let reading = try landmarkDetector.landmarks(in: frame.image, region: track.expected(at: frame.time))
+        let region = Region(landmarks: reading.points)
+        // Two tracks that slid onto the same hand are one.
+        guard reading.presence >= options.minimumPresence, !region.isDegenerate, !isTaken(region) else { return nil }
+        var track = track
+        if frame.time > track.time { track.velocity = (region.center - track.region.center) / Float(frame.time - track.time) }
+        (track.region, track.time) = (region, frame.time)
+        let rightness = track.rightness.map { $0 + (reading.rightness - $0) * Self.voteShare } ?? reading.rightness
+        track.rightness = rightness
+        tracks.append(track)
+        return Hand(
+            track: track.id, side: (rightness > 0.5) != options.mirrored ? .right : .left, presence: reading.presence,
+            points: reading.points, world: reading.world)
+    }
+
+    private func isTaken(_ region: Region) -> Bool {
+        tracks.contains { $0.region.overlap(with: region) > Self.sameHandOverlap }
+    }
+
+    /// A frame's share in the vote on which hand it is: about the last ten frames count.
+    private static let voteShare: Float = 0.1
 
     /// Forgets every hand: the next frame is searched as if it were the first.
     public mutating func reset() {
@@ -79,14 +121,4 @@ public struct HandTracker {
 
     /// Overlap beyond which MediaPipe's graph takes two regions for one hand.
     private static let sameHandOverlap: Float = 0.5
-
-    private mutating func search(_ image: ImageBuffer) throws {
-        work.palmInferences += 1
-        for palm in try palmDetector.palms(in: image) where tracks.count < options.maximumHands {
-            let region = Region(palm: palm)
-            guard !region.isDegenerate, !tracks.contains(where: { $0.region.overlap(with: region) > Self.sameHandOverlap }) else { continue }
-            tracks.append(Track(id: nextTrack, region: region))
-            nextTrack += 1
-        }
-    }
 }

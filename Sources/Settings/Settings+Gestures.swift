@@ -23,6 +23,7 @@ extension PinchSettings {
             let expected = "no smaller than gestures.pinch.reach, which is \(reach)"
             section.report("certain_reach", .wrongValue("\(certainReach)", expected: expected))
         }
+        sudden = section.number("sudden", default: sudden, in: 0...1000)
         dwell = section.seconds("dwell_ms", default: dwell)
         doubtfulDwell = section.seconds("doubtful_dwell_ms", default: doubtfulDwell)
         release = section.seconds("release_ms", default: release)
