@@ -24,7 +24,8 @@ final class MosquittoHandle {
     /// Outcomes told before the call that publishes has returned the message's number.
     private var earlyOutcomes: [Int32: MQTTPublishError?] = [:]
     private var subscriptions: [Int32: [TopicFilter]] = [:]
-    private var lastError: String?
+    /// What libmosquitto said of the failure of this attempt, which its numbers leave out.
+    private var errors: [String] = []
 
     private static let library: Void = { mosquitto_lib_init() }()
 
@@ -68,7 +69,6 @@ final class MosquittoHandle {
 
     /// Resolves the host, connects TCP and sends CONNECT; blocks as long as the system takes for the first two.
     func connect() {
-        lastError = nil
         let result = mosquitto_connect(
             handle, configuration.host, Int32(configuration.port), Int32(max(configuration.keepAlive, leastKeepAlive)))
         if result != MOSQ_ERR_SUCCESS.code { note(.ended(connectFailure(result, code: errno))) }
@@ -183,7 +183,7 @@ extension MosquittoHandle {
         case MOSQ_ERR_CONN_LOST.code, MOSQ_ERR_NO_CONN.code: .lost(code: 0)
         case MOSQ_ERR_ERRNO.code: .lost(code: code)
         case MOSQ_ERR_KEEPALIVE.code: .keepAliveExpired
-        case MOSQ_ERR_TLS.code, MOSQ_ERR_TLS_HANDSHAKE.code: .tls(detail: lastError ?? "handshake failed")
+        case MOSQ_ERR_TLS.code, MOSQ_ERR_TLS_HANDSHAKE.code: .tls(detail: errors.isEmpty ? "handshake failed" : errors.joined(separator: "; "))
         default: .protocolFault(code: result)
         }
     }
@@ -267,7 +267,7 @@ extension MosquittoHandle {
     }
 
     fileprivate func logged(level: Int32, _ text: String) {
-        if level == MOSQ_LOG_ERR { lastError = text }
+        if level == MOSQ_LOG_ERR && errors.count < 4 { errors.append(text) }
     }
 }
 
