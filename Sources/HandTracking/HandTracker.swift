@@ -10,8 +10,14 @@ public struct HandTracker {
         public var mirrored = false
         /// Probability of a hand in its region, below which the hand is lost; MediaPipe's default.
         public var minimumPresence: Float = 0.5
-        /// Seconds between searches for further hands while one is followed; with none followed every frame is searched.
+        /// Seconds between searches for further hands while one is followed.
         public var searchInterval = 0.5
+        /// Seconds between searches while nobody is followed and the picture changes: a hand is found within three frames at 30 a second.
+        public var restlessInterval = 0.08
+        /// The same while the picture stays as it is.
+        public var stillInterval = 1.0
+        /// How long after a hand was lost every frame is searched, in seconds.
+        public var lossInterval = 0.3
 
         public init() {}
     }
@@ -29,6 +35,10 @@ public struct HandTracker {
     private var tracks: [Track] = []
     private var nextTrack = 0
     private var lastSearch = -Double.infinity
+    private var lastLoss = -Double.infinity
+    private var scene = SceneChange()
+    /// The picture has changed since the latest search.
+    private var hasChanged = true
 
     private struct Track {
         var id: Int
@@ -62,7 +72,7 @@ public struct HandTracker {
 
     /// The hands in one frame; frames must come in the order of their time.
     ///
-    /// Blocks for the inferences it needs: one a hand, and one more where it searches.
+    /// Blocks for the inferences it needs: one a hand, and one more where it searches, which it does at once when a hand is lost.
     public mutating func hands(in frame: Frame) throws -> [Hand] {
         let previous = tracks
         tracks.removeAll(keepingCapacity: true)
@@ -70,10 +80,9 @@ public struct HandTracker {
         for track in previous {
             if let hand = try follow(track, in: frame) { hands.append(hand) }
         }
-        let isLost = tracks.count < previous.count
-        let isDue = tracks.isEmpty || frame.time - lastSearch >= options.searchInterval
-        if tracks.count < options.maximumHands, isLost || isDue {
-            lastSearch = frame.time
+        if tracks.count < previous.count { lastLoss = frame.time }
+        if isSearchDue(frame) {
+            (lastSearch, hasChanged) = (frame.time, false)
             work.palmInferences += 1
             for palm in try palmDetector.palms(in: frame.image) where tracks.count < options.maximumHands {
                 let region = Region(palm: palm)
@@ -86,6 +95,15 @@ public struct HandTracker {
             }
         }
         return hands
+    }
+
+    private mutating func isSearchDue(_ frame: Frame) -> Bool {
+        guard tracks.count < options.maximumHands else { return false }
+        let pause = frame.time - lastSearch
+        if frame.time - lastLoss < options.lossInterval { return true }
+        if !tracks.isEmpty { return pause >= options.searchInterval }
+        hasChanged = scene.differs(frame.image) || hasChanged
+        return pause >= (hasChanged ? options.restlessInterval : options.stillInterval)
     }
 
     /// Reads the hand where `track` expects it; the track is kept for the next frame if there is one.
@@ -116,7 +134,9 @@ public struct HandTracker {
     /// Forgets every hand: the next frame is searched as if it were the first.
     public mutating func reset() {
         tracks.removeAll()
-        lastSearch = -.infinity
+        (lastSearch, lastLoss) = (-.infinity, -.infinity)
+        scene.forget()
+        hasChanged = true
     }
 
     /// Overlap beyond which MediaPipe's graph takes two regions for one hand.
