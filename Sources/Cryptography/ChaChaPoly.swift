@@ -66,6 +66,16 @@ public enum ChaChaPoly {
         return plaintext
     }
 
+    /// Encrypts a message with no additional data.
+    public static func seal(_ plaintext: [UInt8], key: SecretBytes, nonce: [UInt8]) -> [UInt8] {
+        seal(plaintext.span, key: key, nonce: nonce, authenticating: [UInt8]().span)
+    }
+
+    /// Checks and decrypts a message with no additional data.
+    public static func open(_ ciphertext: [UInt8], key: SecretBytes, nonce: [UInt8]) throws(AuthenticationFailure) -> [UInt8] {
+        try open(ciphertext.span, key: key, nonce: nonce, authenticating: [UInt8]().span)
+    }
+
     private static func makeContext(key: SecretBytes, nonce: [UInt8], encrypting: Bool) -> OpaquePointer {
         precondition(key.count == keyByteCount && nonce.count == nonceByteCount, "32-byte keys and 12-byte nonces only")
         let context = require(EVP_CIPHER_CTX_new(), "EVP_CIPHER_CTX_new")

@@ -3,12 +3,13 @@
 
 Prints one JSON object a line: {"event": "ready", "mac": …, "port": …, "paired": …} once it listens, then "set" for what a
 controller wrote ("on", "brightness"), "local" for its own changes, "identify", "paired" and "unpaired"; "time" is seconds of the
-monotonic clock. SIGUSR1 toggles it as a hand on the lamp would; SIGTERM ends it.
+monotonic clock. SIGUSR1 toggles it as a hand on the lamp would; SIGTERM ends it, and so does the end of whatever started it.
 """
 
 import argparse
 import asyncio
 import json
+import os
 import signal
 import time
 
@@ -21,28 +22,12 @@ def tell(event, **facts):
     print(json.dumps({"event": event, "time": time.monotonic(), **facts}), flush=True)
 
 
-class NoAdvertiser:
-    """Stands where the driver wants its mDNS; says nothing to the network."""
-
-    async def async_register_service(self, *_args, **_kwargs):
-        pass
-
-    async def async_update_service(self, *_args, **_kwargs):
-        pass
-
-    async def async_unregister_service(self, *_args, **_kwargs):
-        pass
-
-    async def async_close(self):
-        pass
-
-
 class Bulb(Accessory):
     category = CATEGORY_LIGHTBULB
 
     def __init__(self, driver, name):
         super().__init__(driver, name)
-        self.set_info_service("HandKit tests", "Bulb", "0001", "1.0")
+        self.set_info_service(manufacturer="HandKit tests", model="Bulb", serial_number="0001", firmware_revision="1.0")
         service = self.add_preload_service("Lightbulb", chars=["On", "Brightness"])
         self.power = service.configure_char("On", value=False)
         self.level = service.configure_char("Brightness", value=40)
@@ -81,10 +66,9 @@ class Driver(AccessoryDriver):
 
 async def serve(options):
     loop = asyncio.get_running_loop()
-    mdns = {} if options.mdns else {"async_zeroconf_instance": NoAdvertiser()}
     driver = Driver(
         loop=loop, address=options.address, port=options.port, pincode=options.code.encode(), persist_file=options.state,
-        interface_choice=[options.address], **mdns)
+        interface_choice=[options.address], advertise=options.mdns)
     bulb = Bulb(driver, options.name)
     driver.add_accessory(bulb)
 
@@ -93,17 +77,23 @@ async def serve(options):
         loop.add_signal_handler(number, stop.set)
     loop.add_signal_handler(signal.SIGUSR1, bulb.toggle)
 
+    async def watch_parent(parent):
+        while os.getppid() == parent:
+            await asyncio.sleep(1)
+        stop.set()
+
+    watch = loop.create_task(watch_parent(os.getppid()))
     await driver.async_start()
-    port = driver.http_server.server.sockets[0].getsockname()[1]
-    tell("ready", mac=driver.state.mac, port=port, paired=driver.state.paired)
+    tell("ready", mac=driver.state.mac, port=options.port, paired=driver.state.paired)
     await stop.wait()
+    watch.cancel()
     await driver.async_stop()
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--address", default="127.0.0.1")
-    parser.add_argument("--port", type=int, default=0, help="0 takes a free one")
+    parser.add_argument("--port", type=int, required=True)
     parser.add_argument("--code", default="031-45-154", help="setup code, ddd-dd-ddd")
     parser.add_argument("--state", required=True, help="file that keeps the lamp's keys and pairings")
     parser.add_argument("--name", default="HandKit bulb")

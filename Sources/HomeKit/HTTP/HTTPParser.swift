@@ -88,6 +88,8 @@ struct HTTPParser: Sendable {
                     if head.isEmpty { continue }
                     if let message = try finishHead() { return message }
                 } else {
+                    // At once, so that a server of another kind is told from a slow accessory.
+                    if head.isEmpty { _ = try Self.startLine(line) }
                     headLength += line.utf8.count
                     guard headLength <= Self.maximumHead else { throw .headTooLong }
                     head.append(line)
@@ -127,16 +129,7 @@ struct HTTPParser: Sendable {
         let lines = head
         head = []
         headLength = 0
-        let start = lines[0].split(separator: " ", maxSplits: 2)
-        guard start.count >= 2, start[1].utf8.count == 3, let status = Int(start[1]), (100...999).contains(status) else {
-            throw .badStartLine
-        }
-        let kind: HTTPMessage.Kind
-        switch start[0] {
-        case "HTTP/1.1", "HTTP/1.0": kind = .response
-        case "EVENT/1.0": kind = .event
-        default: throw .badStartLine
-        }
+        let (kind, status) = try Self.startLine(lines[0])
         let framing = try Self.framing(lines.dropFirst())
         let message = HTTPMessage(kind: kind, status: status, body: [])
         switch status {
@@ -152,6 +145,18 @@ struct HTTPParser: Sendable {
             case .chunked: state = .chunkSize(message)
             }
             return nil
+        }
+    }
+
+    private static func startLine(_ line: String) throws(HTTPFault) -> (HTTPMessage.Kind, status: Int) {
+        let parts = line.split(separator: " ", maxSplits: 2)
+        guard parts.count >= 2, parts[1].utf8.count == 3, let status = Int(parts[1]), (100...999).contains(status) else {
+            throw .badStartLine
+        }
+        switch parts[0] {
+        case "HTTP/1.1", "HTTP/1.0": return (.response, status)
+        case "EVENT/1.0": return (.event, status)
+        default: throw .badStartLine
         }
     }
 

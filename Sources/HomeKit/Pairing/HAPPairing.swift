@@ -54,8 +54,11 @@ public enum HAPPairing {
         let answer: HTTPMessage
         do throws(HAPError) {
             answer = try await connection.request(.post("/pair-setup", pairing: message), step: step)
-        } catch .malformed(.pairSetupStart, _) {
-            throw .notHAP(host: address.host, port: address.port)
+        } catch {
+            // Some servers speak before they are asked.
+            if case .malformed(.pairSetupStart, _) = error { throw .notHAP(host: address.host, port: address.port) }
+            if case .malformed(.event, _) = error, step == .pairSetupStart { throw .notHAP(host: address.host, port: address.port) }
+            throw error
         }
         switch answer.status {
         case 200: return answer.body

@@ -126,7 +126,7 @@ struct PairSetup: Sendable {
             (.signature, controller.key.signature(for: signed))
         ).encoded
         let key = HKDF.key(from: answer.sessionKey, salt: "Pair-Setup-Encrypt-Salt", info: "Pair-Setup-Encrypt-Info")
-        let sealed = ChaChaPoly.seal(inner.span, key: key, nonce: Nonce.text("PS-Msg05"), authenticating: [UInt8]().span)
+        let sealed = ChaChaPoly.seal(inner, key: key, nonce: Nonce.text("PS-Msg05"))
         state = .awaitingM6(answer, encryptionKey: key)
         return .send(TLV8((.state, [5]), (.encryptedData, sealed)).encoded)
     }
@@ -137,7 +137,7 @@ struct PairSetup: Sendable {
         let sealed = try message.required(.encryptedData, step)
         let inner: TLV8
         do {
-            let opened = try ChaChaPoly.open(sealed.span, key: key, nonce: Nonce.text("PS-Msg06"), authenticating: [UInt8]().span)
+            let opened = try ChaChaPoly.open(sealed, key: key, nonce: Nonce.text("PS-Msg06"))
             inner = try TLV8(decoding: opened)
         } catch {
             throw .notAuthentic(step)

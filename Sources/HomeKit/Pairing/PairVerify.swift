@@ -78,7 +78,7 @@ struct PairVerify: Sendable {
             shared = try ephemeral.sharedSecret(with: accessoryKey)
             key = HKDF.key(from: shared, salt: "Pair-Verify-Encrypt-Salt", info: "Pair-Verify-Encrypt-Info")
             inner = try TLV8(
-                decoding: try ChaChaPoly.open(sealed.span, key: key, nonce: Nonce.text("PV-Msg02"), authenticating: [UInt8]().span))
+                decoding: try ChaChaPoly.open(sealed, key: key, nonce: Nonce.text("PV-Msg02")))
         } catch {
             throw .notAuthentic(step)
         }
@@ -100,7 +100,7 @@ struct PairVerify: Sendable {
             (.state, [3]),
             (
                 .encryptedData,
-                ChaChaPoly.seal(answer.span, key: key, nonce: Nonce.text("PV-Msg03"), authenticating: [UInt8]().span)
+                ChaChaPoly.seal(answer, key: key, nonce: Nonce.text("PV-Msg03"))
             )
         ).encoded
     }

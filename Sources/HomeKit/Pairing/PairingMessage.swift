@@ -41,6 +41,12 @@ extension TLV8 {
 extension String {
     /// An identifier from the other side in a form fit for messages: printable, at most 64 characters.
     init(identifier bytes: [UInt8]) {
-        self = String(String(decoding: bytes.prefix(256), as: UTF8.self).filter { !$0.isNewline && ($0.asciiValue ?? 32) >= 32 }.prefix(64))
+        let printable = String(decoding: bytes.prefix(256), as: UTF8.self).unicodeScalars.filter { scalar in
+            switch scalar.properties.generalCategory {
+            case .control, .format, .lineSeparator, .paragraphSeparator, .surrogate, .privateUse, .unassigned: false
+            default: true
+            }
+        }
+        self = String(String(String.UnicodeScalarView(printable)).prefix(64))
     }
 }
