@@ -52,6 +52,7 @@ let package = Package(
             ]),
         .target(name: "CV4L2", linkerSettings: [.linkedLibrary("v4l2")]),
         .target(name: "CSystem"),
+        .target(name: "CMulticast"),
 
         // Pure: bytes, landmarks and time in; values and actions out.
         module("Contract", []),
@@ -68,6 +69,7 @@ let package = Package(
         module("MQTT", ["CMosquitto"]),
         module("Cryptography", ["COpenSSL"]),
         module("HomeKit", ["Cryptography"]),
+        module("MDNS", ["CMulticast"]),
         module("ServiceKit", ["CSystem", "CYAML"]),
         module("Settings", ["Contract", "Gestures", "ServiceKit"]),
 
@@ -90,6 +92,7 @@ let package = Package(
         tests("MQTTTests", ["MQTT"]),
         tests("CryptographyTests", ["Cryptography"], resources: [.copy("Vectors")]),
         tests("HomeKitTests", ["HomeKit", "Cryptography"]),
+        tests("MDNSTests", ["MDNS"]),
         tests("ServiceKitTests", ["ServiceKit"]),
         tests("SettingsTests", ["Settings", "ServiceKit", "Contract", "Gestures"]),
         tests("RecognizerTests", ["Recognizer", "Gestures", "Contract"]),
