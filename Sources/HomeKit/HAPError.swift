@@ -1,6 +1,5 @@
 /// What a controller was doing with an accessory when something happened.
 public enum HAPStep: String, Sendable, Equatable, CaseIterable {
-    case resolve
     case connect
     case pairSetupStart = "pair-setup M1/M2"
     case pairSetupProof = "pair-setup M3/M4"

@@ -173,6 +173,12 @@ import Testing
         try await eventually("the session ended") { await session.end != nil }
     }
 
+    @Test func `hangs up and ends its events when nobody holds the session any more`() async throws {
+        let record = try await pair()
+        let events = try await HAPSession.open(record).events
+        for await event in events { Issue.record("an event nobody asked for: \(event)") }
+    }
+
     @Test func `another lamp at the address is told from the one that was paired`() async throws {
         let record = try await pair()
         let other = try await HAPLamp.start()

@@ -72,7 +72,8 @@ private func bytes(_ text: String) -> [UInt8] { Array(text.utf8) }
         {"iid":1,"type":"0000003E-0000-1000-8000-0026BB765291","characteristics":[{"iid":2,"type":"23","value":"Bulb"}]},
         {"iid":8,"type":"00000043-0000-1000-8000-0026bb765291","characteristics":[
         {"iid":9,"type":"00000025-0000-1000-8000-0026BB765291","perms":["pr","pw","ev"],"format":"bool","value":1},
-        {"iid":9007199254740993,"type":"8","perms":["pr","pw"],"format":"int","unit":"percentage","minValue":5,"maxValue":80.5,"minStep":5,"value":40}]},
+        {"iid":9007199254740993,"type":"8","perms":["pr","pw"],"format":"int","unit":"percentage",
+        "minValue":5,"maxValue":80.5,"minStep":5,"value":40}]},
         {"iid":20,"type":"43","characteristics":[{"iid":21,"type":"8"}]},
         {"iid":30,"type":"43","characteristics":[{"iid":31,"type":"25"}]}]},
         {"services":[]},"nonsense"]}

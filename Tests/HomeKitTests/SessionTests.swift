@@ -146,3 +146,41 @@ import Testing
         }
     }
 }
+
+@Suite struct `An answer` {
+    private func answer(_ status: Int, _ body: String = "") -> HTTPMessage {
+        HTTPMessage(kind: .response, status: status, body: Array(body.utf8))
+    }
+
+    @Test(arguments: [200, 204, 207])
+    func `of success is used whatever its kind`(status: Int) throws {
+        #expect(try answer(status, "x").usableBody(.write) == Array("x".utf8))
+    }
+
+    @Test(arguments: [#"{"characteristics":[]}"#, #"{"status":-70410}"#])
+    func `of 400 or 422 that says what became of the values is used`(body: String) throws {
+        for status in [400, 422] {
+            for step in [HAPStep.read, .write, .subscribe] {
+                #expect(try answer(status, body).usableBody(step) == Array(body.utf8))
+            }
+            #expect(throws: HAPError.self) { try answer(status, body).usableBody(.accessories) }
+            #expect(throws: HAPError.httpStatus(.write, code: status, status: nil)) { try answer(status).usableBody(.write) }
+        }
+    }
+
+    @Test func `of failure carries the accessory's own status where there is one`() {
+        let error = HAPError.httpStatus(.read, code: 500, status: .cannotCommunicate)
+        #expect(throws: error) { try answer(500, #"{"status":70402}"#).usableBody(.read) }
+        #expect(throws: HAPError.httpStatus(.read, code: 404, status: nil)) { try answer(404, "<html>").usableBody(.read) }
+    }
+
+    @Test(arguments: [(401, true), (470, true), (503, true), (400, false), (404, false), (500, false)])
+    func `that the session itself is refused ends it`(status: Int, ends: Bool) {
+        #expect(HAPError.httpStatus(.read, code: status, status: nil).endsSession == ends)
+    }
+
+    @Test func `that cannot be read ends the session, one that means no does not`() {
+        #expect(HAPError.malformed(.read, reason: "").endsSession)
+        #expect(!HAPError.refused(.removePairing, code: 2).endsSession)
+    }
+}

@@ -158,7 +158,7 @@ actor HAPConnection {
 extension HAPTimeouts {
     fileprivate func duration(of step: HAPStep) -> Duration {
         switch step {
-        case .resolve, .connect: connect
+        case .connect: connect
         case .pairSetupStart, .pairSetupProof, .pairSetupExchange: pairSetup
         case .pairVerifyStart, .pairVerifyFinish: verify
         case .removePairing, .accessories, .read, .write, .subscribe, .event: request

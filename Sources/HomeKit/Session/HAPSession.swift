@@ -52,21 +52,24 @@ public final class HAPSession: Sendable {
 
     /// The accessory database.
     public func accessories() async throws(HAPError) -> [Accessory] {
-        try [Accessory](json: try await perform(.get("/accessories"), .accessories).body)
+        try await perform(.get("/accessories"), .accessories) { (body) throws(HAPError) in try [Accessory](json: body) }
     }
 
     /// Reads values; one result for each of `ids`, in their order.
     public func read(_ ids: [CharacteristicID]) async throws(HAPError) -> [CharacteristicReading] {
         guard !ids.isEmpty else { return [] }
-        let answer = try await perform(.get(CharacteristicsPayload.path(reading: ids)), .read)
-        return try CharacteristicsPayload.readings(answer.body, for: ids)
+        return try await perform(.get(CharacteristicsPayload.path(reading: ids)), .read) { (body) throws(HAPError) in
+            try CharacteristicsPayload.readings(body, for: ids)
+        }
     }
 
     /// Writes values in one request; one status for each of `writes`, in their order.
     public func write(_ writes: [CharacteristicWrite]) async throws(HAPError) -> [CharacteristicWriteResult] {
         guard !writes.isEmpty else { return [] }
-        let answer = try await perform(.put("/characteristics", json: CharacteristicsPayload.writing(writes)), .write)
-        return try CharacteristicsPayload.statuses(answer.body, for: writes.map(\.id), step: .write)
+        let payload = CharacteristicsPayload.writing(writes)
+        return try await perform(.put("/characteristics", json: payload), .write) { (body) throws(HAPError) in
+            try CharacteristicsPayload.statuses(body, for: writes.map(\.id), step: .write)
+        }
     }
 
     /// Asks for events until the session ends; one status for each of `ids`, in their order.
@@ -76,10 +79,11 @@ public final class HAPSession: Sendable {
         var statuses: [CharacteristicID: HAPStatus] = [:]
         for accessory in Set(ids.map(\.accessory)).sorted() {
             let group = ids.filter { $0.accessory == accessory }
-            let answer = try await perform(.put("/characteristics", json: CharacteristicsPayload.subscribing(group)), .subscribe)
-            for result in try CharacteristicsPayload.statuses(answer.body, for: group, step: .subscribe) {
-                statuses[result.id] = result.status
+            let payload = CharacteristicsPayload.subscribing(group)
+            let results = try await perform(.put("/characteristics", json: payload), .subscribe) { (body) throws(HAPError) in
+                try CharacteristicsPayload.statuses(body, for: group, step: .subscribe)
             }
+            for result in results { statuses[result.id] = result.status }
         }
         return ids.map { CharacteristicWriteResult(id: $0, status: statuses[$0] ?? .notReported) }
     }
@@ -87,24 +91,20 @@ public final class HAPSession: Sendable {
     /// Takes this controller's pairing off the accessory, which ends the session on most.
     func removePairing(of controllerID: String) async throws(HAPError) {
         let message = TLV8((.state, [1]), (.method, [4]), (.identifier, Array(controllerID.utf8)))
-        let answer = try await perform(.post("/pairings", pairing: message.encoded), .removePairing)
-        _ = try TLV8(message: answer.body, state: 2, step: .removePairing, authentication: .refused(.removePairing, code: 2))
-    }
-
-    /// One request, with everything that is no success as an error. Statuses that say the session itself is refused end it.
-    private func perform(_ request: HTTPRequest, _ step: HAPStep) async throws(HAPError) -> HTTPMessage {
-        let answer = try await connection.request(request, step: step)
-        switch answer.status {
-        case 200...299: return answer
-        case 400 where hasItems(answer), 422 where hasItems(answer): return answer
-        default:
-            if [401, 470, 503].contains(answer.status) { await connection.close() }
-            let status = try? CharacteristicsPayload.statusOfWhole(answer.body, step: step)
-            throw .httpStatus(step, code: answer.status, status: status)
+        try await perform(.post("/pairings", pairing: message.encoded), .removePairing) { (body) throws(HAPError) in
+            _ = try TLV8(message: body, state: 2, step: .removePairing, authentication: .refused(.removePairing, code: 2))
         }
     }
 
-    private func hasItems(_ answer: HTTPMessage) -> Bool {
-        (try? JSON(parsing: answer.body))?["characteristics"] != nil
+    /// One request and what its answer says, with everything that is no success as an error.
+    private func perform<Outcome: Sendable>(
+        _ request: HTTPRequest, _ step: HAPStep, _ interpret: (_ body: [UInt8]) throws(HAPError) -> Outcome
+    ) async throws(HAPError) -> Outcome {
+        do throws(HAPError) {
+            return try interpret(try await connection.request(request, step: step).usableBody(step))
+        } catch {
+            if error.endsSession { await connection.close() }
+            throw error
+        }
     }
 }
