@@ -33,14 +33,7 @@ public struct SceneChange: Sendable {
 
     private mutating func measure(_ image: ImageBuffer) {
         let layout = image.layout
-        let plane = layout.planes[0]
-        // The plane of brightness; of RGB the green, which carries most of it.
-        let (step, start) =
-            switch layout.format {
-            case .gray, .nv12, .planar: (1, plane.offset)
-            case .yuyv: (2, plane.offset)
-            case .rgb24: (3, plane.offset + 1)
-            }
+        let plane = layout.brightness
         image.withBytes { bytes in
             for row in 0..<Self.rows {
                 for column in 0..<Self.columns {
@@ -48,7 +41,7 @@ public struct SceneChange: Sendable {
                     for (dy, dx) in Self.samples {
                         let y = (row * 6 + dy) * layout.height / (Self.rows * 6)
                         let x = (column * 6 + dx) * layout.width / (Self.columns * 6)
-                        sum += Int(bytes[start + y * plane.stride + x * step])
+                        sum += Int(bytes[plane.offset + y * plane.stride + x * plane.step])
                     }
                     current[row * Self.columns + column] = UInt8(sum / Self.samples.count)
                 }
