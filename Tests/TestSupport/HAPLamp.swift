@@ -33,24 +33,31 @@ package final class HAPLamp: Sendable {
     ///   - port: A free one by default.
     ///   - folder: Where the bulb keeps its keys and pairings, so that it can be started again as the same; by default one of its own.
     package static func start(port: UInt16? = nil, folder: String? = nil, code: String = code) async throws -> HAPLamp {
-        let python = try Peers.python()
-        let port = try port ?? freePort()
         let ownsFolder = folder == nil
         let folder = try folder ?? Paths.temporaryFolder()
-        let process = try ChildProcess(
-            python,
+        for _ in 0..<5 {
+            let attempt = try port ?? freePort()
+            let process = try launch(port: attempt, folder: folder, code: code)
+            try await eventually("the lamp was ready") { process.ending != nil || !events(process.lines).isEmpty }
+            let ready = events(process.lines).first { $0.event == "ready" }
+            if let id = ready?.mac {
+                return HAPLamp(process: process, id: id, port: attempt, folder: folder, ownsFolder: ownsFolder)
+            }
+            try await process.wait()
+            let reason = String(decoding: process.errorOutput, as: UTF8.self)
+            // A free port may be taken by another test before the lamp listens on it.
+            guard port == nil, reason.contains("address already in use") else { throw Peers.Failure(what: "the lamp ended: \(reason)") }
+        }
+        throw Peers.Failure(what: "no port stayed free for the lamp")
+    }
+
+    private static func launch(port: UInt16, folder: String, code: String) throws -> ChildProcess {
+        try ChildProcess(
+            try Peers.python(),
             [
                 "\(Paths.root)/Tests/Peers/hap_lamp.py", "--address", "127.0.0.1", "--port", String(port), "--code", code, "--state",
                 "\(folder)/lamp.json",
             ])
-        let ready = try await eventually("the lamp was ready: \(String(decoding: process.errorOutput, as: UTF8.self))") {
-            if let ending = process.ending {
-                throw Peers.Failure(what: "the lamp ended (\(ending)): \(String(decoding: process.errorOutput, as: UTF8.self))")
-            }
-            return events(process.lines).first { $0.event == "ready" }
-        }
-        guard let id = ready.mac else { throw Peers.Failure(what: "the lamp did not say who it is") }
-        return HAPLamp(process: process, id: id, port: port, folder: folder, ownsFolder: ownsFolder)
     }
 
     private init(process: ChildProcess, id: String, port: UInt16, folder: String, ownsFolder: Bool) {

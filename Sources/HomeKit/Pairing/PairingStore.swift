@@ -69,6 +69,8 @@ public struct PairingStore: Sendable {
         guard flock(lock.number, LOCK_EX | LOCK_NB) == 0 else {
             throw errno == EWOULDBLOCK ? .locked(path: folder + "/" + Self.lockName) : failure("flock", Self.lockName)
         }
+        // Closing alone would leave the lock with a child process that is just being started.
+        defer { flock(lock.number, LOCK_UN) }
         var contents = try load(from: directory)
         change(&contents.pairings)
         try write(contents, to: directory)
