@@ -35,6 +35,7 @@ private actor Terminal {
     nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
 
     private static let interrupt: UInt8 = 0x03
+    private static let endOfInput: UInt8 = 0x04
     private static let erase: UInt8 = 0x7f
     private static let maximumLength = 64
 
@@ -45,7 +46,7 @@ private actor Terminal {
         defer { close(descriptor) }
         var before = termios()
         guard tcgetattr(descriptor, &before) == 0 else { throw .noTerminal }
-        // Byte by byte and with Ctrl-C as a byte, so that the program cannot end with the terminal left silent.
+        // Byte by byte and with Ctrl-C and Ctrl-D as bytes, so that the program cannot end with the terminal left silent.
         var silent = before
         silent.c_lflag &= ~tcflag_t(ECHO | ICANON | ISIG)
         guard tcsetattr(descriptor, TCSAFLUSH, &silent) == 0 else { throw .noTerminal }
@@ -58,7 +59,7 @@ private actor Terminal {
             var byte: UInt8 = 0
             let count = Glibc.read(descriptor, &byte, 1)
             if count < 0, errno == EINTR { continue }
-            guard count == 1, byte != Self.interrupt else { throw .aborted }
+            guard count == 1, byte != Self.interrupt, byte != Self.endOfInput else { throw .aborted }
             switch byte {
             case UInt8(ascii: "\n"), UInt8(ascii: "\r"): return String(decoding: line, as: UTF8.self)
             case Self.erase, 0x08: _ = line.popLast()
