@@ -2,7 +2,8 @@ public import Contract
 
 /// What the bridge makes of messages and of what its lamps do; pure: time is an argument, actions come out.
 ///
-/// A toggle of a camera with several lamps inverts each of them by itself. The camera's target is that of the first lamp of its route that answers.
+/// A toggle of a camera with several lamps inverts each of them by itself. The camera's target is that of the first lamp of its route
+/// that answers.
 public struct BridgeCore: Sendable {
     public enum Input: Equatable, Sendable {
         case message(topic: String, payload: [UInt8], retained: Bool)

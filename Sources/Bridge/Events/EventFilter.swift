@@ -2,8 +2,8 @@ public import Contract
 
 /// Decides which events of one camera are acted on: each once, never a retained one, never one older than its lifetime.
 ///
-/// A broker that speaks MQTT 5 drops expired events itself; this catches what waited at the sender or in a broker that does not. Brightness out of
-/// order counts as stale, so that an old value never replaces a newer one.
+/// A broker that speaks MQTT 5 drops expired events itself; this catches what waited at the sender or in a broker that does not.
+/// Brightness out of order counts as stale, so that an old value never replaces a newer one.
 public struct EventFilter: Sendable {
     /// How many ids of each kind are remembered.
     public static let memory = 256

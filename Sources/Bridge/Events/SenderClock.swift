@@ -2,17 +2,18 @@ public import Contract
 
 /// What is known of a sender's clock: how old an event was when it arrived, whatever time the sender believes it is.
 ///
-/// Every event says when it was made by the sender's clock (`ts`) and arrives at a time of ours. The difference is the offset between the two
-/// clocks plus the delay, so the smallest difference seen is the offset, and what an event exceeds it by is its age. A clock that is hours wrong
-/// loses nothing. Ours is the monotonic one; its own zero is part of the offset and it is never set.
+/// Every event says when it was made by the sender's clock (`ts`) and arrives at a time of ours. The difference is the offset between the
+/// two clocks plus the delay, so the smallest difference seen is the offset, and what an event exceeds it by is its age. A clock that is
+/// hours wrong loses nothing. Ours is the monotonic one; its own zero is part of the offset and it is never set.
 ///
 /// - A sender's clock set forwards gives a smaller difference, which counts at once.
-/// - A clock set back makes live events look late, and nothing in one event can tell the two apart. It is believed when the event's `ts` agrees
-///   with our UTC clock, as after a sender's clock was corrected, or else when two late events are as far apart by their `ts` as by our clock over
-///   more than an event's lifetime: a queue is delivered in a burst. What comes until then is lost, so that nothing late is ever acted on.
+/// - A clock set back makes live events look late, and nothing in one event can tell the two apart. It is believed when the event's `ts`
+///   agrees with our UTC clock, as after a sender's clock was corrected, or else when two late events are as far apart by their `ts` as
+///   by our clock over more than an event's lifetime: a queue is delivered in a burst. What comes until then is lost, so that nothing
+///   late is ever acted on.
 /// - A restart of the sender may come with another clock (a host without a battery behind it), so learning begins anew.
-/// - With nothing learned yet our UTC clock is the only witness: a difference between a lifetime and ten minutes is taken for age, anything else
-///   for a wrong clock.
+/// - With nothing learned yet our UTC clock is the only witness: a difference between a lifetime and ten minutes is taken for age,
+///   anything else for a wrong clock.
 public struct SenderClock: Sendable {
     /// How fast the smallest difference is let rise: 100 ppm, more than a crystal drifts.
     private static let drift = 1e-4

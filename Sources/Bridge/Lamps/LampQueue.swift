@@ -1,15 +1,16 @@
 /// The commands of one lamp in order, one HAP request at a time; pure: what happened and when goes in, what to do comes out.
 ///
-/// - A toggle reads On and writes its inverse. Toggles are never merged; one that is not written within its lifetime is dropped, because nobody
-///   expects a lamp to switch late.
-/// - Of brightness the latest value wins: a new one replaces one that still waits, unless a toggle or a power command stands between. Writes start
-///   at least `minimumInterval` apart, and what waits is written when that is over, so the last value always arrives.
+/// - A toggle reads On and writes its inverse. Toggles are never merged; one that is not written within its lifetime is dropped, because
+///   nobody expects a lamp to switch late.
+/// - Of brightness the latest value wins: a new one replaces one that still waits, unless a toggle or a power command stands between.
+///   Writes start at least `minimumInterval` apart, and what waits is written when that is over, so the last value always arrives.
 /// - Brightness 0 is Off. Above 0 it is written alone to a lamp that is on, and together with On to one that is off.
-/// - A lamp that says it is busy is asked again after `retryDelay`. A refusal is final. Where the connection ends before the answer, brightness and
-///   power are sent again once the lamp is back, within `levelLifetime`; a toggle is tried again only if it had not been written yet, as nobody can
-///   tell whether the lamp did it.
-/// - While the bridge writes, and for `echoHold` after, what the lamp reports of the same characteristic is held back: it may be the echo of an
-///   earlier write (an accessory may collect events for up to a second). What is left at the end and differs is settled by reading the lamp.
+/// - A lamp that says it is busy is asked again after `retryDelay`. A refusal is final. Where the connection ends before the answer,
+///   brightness and power are sent again once the lamp is back, within `levelLifetime`; a toggle is tried again only if it had not been
+///   written yet, as nobody can tell whether the lamp did it.
+/// - While the bridge writes, and for `echoHold` after, what the lamp reports of the same characteristic is held back: it may be the echo
+///   of an earlier write (an accessory may collect events for up to a second). What is left at the end and differs is settled by reading
+///   the lamp.
 public struct LampQueue: Sendable {
     public struct Policy: Sendable {
         /// Least time between the starts of two brightness writes.

@@ -19,13 +19,15 @@ public enum BridgeProgram {
             CommandSyntax(
                 "run", "Connect broker and lamps, until SIGTERM or Ctrl-C",
                 discussion: """
-                    Lamps and routes come from the configuration. Where it names no lamps, every paired lamp is driven by the configured camera.
+                    Lamps and routes come from the configuration. Where it names no lamps, every paired lamp is \
+                    driven by the configured camera.
                     A broker or lamp that is not there is tried again for ever.
                     """),
             CommandSyntax(
                 "pair", "Pair with a lamp and keep the pairing under a name",
                 discussion: """
-                    The setup code is asked for in the terminal and not shown, or read from a file or from standard input; never from the command line, where others could see it. For example:
+                    The setup code is asked for in the terminal and not shown, or read from a file or from standard input; \
+                    never from the command line, where others could see it. For example:
                       handkit-bridge pair desk --host 192.168.1.20:51826
                     """,
                 positionals: [PositionalSyntax("NAME", "What the lamp is to be called, in topics too.")],

@@ -1,7 +1,7 @@
 /// Calls back at the earliest of the deadlines it was set to; for the actor that holds it.
 ///
-/// A later deadline does not move an alarm that is set: it goes off, nothing is due, and it is set anew. So a stream of events that each push
-/// the deadline back starts no task for each.
+/// A later deadline does not move an alarm that is set: it goes off, nothing is due, and it is set anew. So a stream of events that each
+/// push the deadline back starts no task for each.
 struct Alarm {
     private var armed: (deadline: ContinuousClock.Instant, task: Task<Void, Never>)?
 

@@ -7,8 +7,8 @@ import Settings
 
 /// The bridge at work: MQTT on one side, lamps on the other, ``BridgeCore`` and a ``LampQueue`` for each lamp in between.
 ///
-/// All decisions are made in this actor, one at a time and without waiting, so that nothing is overtaken; what waits (the broker's connection,
-/// each lamp's session) runs beside it and hands over what happened.
+/// All decisions are made in this actor, one at a time and without waiting, so that nothing is overtaken; what waits (the broker's
+/// connection, each lamp's session) runs beside it and hands over what happened.
 public actor BridgeService: Service {
     private struct Lamp {
         var queue: LampQueue

@@ -5,8 +5,8 @@ import ServiceKit
 
 /// Keeps one lamp connected, for ever: opens sessions, lends them to the bridge, and waits between attempts.
 ///
-/// Only one session is ever open. An attempt that failed is repeated after a jittered backoff; a pairing that the lamp does not know any more
-/// is looked at again once a minute, and at once when the pairing file holds another one. Nothing here ever removes a pairing.
+/// Only one session is ever open. An attempt that failed is repeated after a jittered backoff; a pairing that the lamp does not know any
+/// more is looked at again once a minute, and at once when the pairing file holds another one. Nothing here ever removes a pairing.
 struct LampKeeper: Sendable {
     /// What the bridge lends its ear and its requests to.
     protocol Owner: Sendable {
