@@ -72,6 +72,11 @@ public struct ArmingSettings: Hashable, Sendable {
 public struct PinchSettings: Hashable, Sendable {
     /// Thumb tip to index tip in palm sizes, below which the hand may be pinching. Touching fingers measured 0.08–0.24.
     public var close = 0.25
+    /// The same where the index finger is stretched as in no fist: seen from the thumb's side touching fingers measured up to 0.28, and
+    /// fingers that nearly touch 0.5.
+    public var certainClose = 0.30
+    /// How far the gap may open again while a certain pinch is about to count, in palm sizes: the noise of touching fingers.
+    public var tremble = 0.04
     /// The same gap above which the hand is open; between the two it stays what it was. Open hands measured 0.58 and more.
     public var open = 0.40
     /// Index tip to index knuckle in palm lengths, at least: pinches measured 0.51–0.81, fists 0.28–0.43.

@@ -21,7 +21,9 @@ enum PinchMachine: Hashable, Sendable {
     mutating func saw(_ shape: HandShape, at time: Double, settings: PinchSettings) -> Action? {
         // A value on a threshold is on neither side of it: it keeps the state.
         let isOpen = shape.gap > settings.open
-        let touches = shape.gap < settings.close
+        let isStretched = shape.reach >= settings.certainReach
+        let limit = isStretched ? settings.certainClose : settings.close
+        let touches = shape.gap < limit
         let isClosed = touches && shape.reach >= settings.reach
         switch self {
         case .unarmed(let openSince):
@@ -37,13 +39,13 @@ enum PinchMachine: Hashable, Sendable {
             return nil
         case .closing(let since, let sudden):
             if isClosed {
-                let isCertain = shape.reach >= settings.certainReach && !sudden
-                let dwell = isCertain ? settings.dwell : settings.doubtfulDwell
+                let dwell = isStretched && !sudden ? settings.dwell : settings.doubtfulDwell
                 guard time - since >= dwell else { return nil }
                 self = .pinched
                 return .toggle
             }
-            if shape.gap != settings.close { self = .open }
+            let tolerance = isStretched && !sudden ? settings.tremble : 0
+            if shape.gap > limit + tolerance || shape.reach < settings.reach { self = .open }
             return nil
         case .pinched:
             if isOpen { self = .opening(since: time) }

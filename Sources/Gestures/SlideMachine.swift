@@ -107,17 +107,18 @@ enum SlideMachine: Hashable, Sendable {
     private mutating func follow(_ slide: Slide, _ sight: Sight, settings: SlideSettings) -> Action? {
         guard slide.anchor.shapeMatches(sight.pose, within: settings.steadiness) else { return interrupted() }
         var slide = slide
-        slide.way = sight.pose.tip.x - slide.anchor.tip.x
         if abs(sight.speed) >= settings.stopSpeed {
             slide.slowSince = nil
-        } else if let since = slide.slowSince {
-            if sight.time - since >= settings.stopTime {
-                self = .resting(anchor: sight.pose)
-                return .ended(slide.way)
-            }
-        } else {
+        } else if slide.slowSince == nil {
             slide.slowSince = sight.time
         }
+        let slowFor = slide.slowSince.map { sight.time - $0 } ?? 0
+        if slowFor >= settings.stopTime {
+            self = .resting(anchor: sight.pose)
+            return .ended(slide.way)
+        }
+        // Half-way to the end the smoothing has caught up; what comes then is the hand's sway, not the slide.
+        if slowFor < settings.stopTime / 2 { slide.way = sight.pose.tip.x - slide.anchor.tip.x }
         self = .sliding(slide)
         return .moved(slide.way)
     }

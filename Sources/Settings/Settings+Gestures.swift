@@ -13,9 +13,12 @@ extension GestureSettings {
 extension PinchSettings {
     fileprivate mutating func read(_ section: ConfigurationSection) {
         close = section.number("close", default: close, in: 0.01...5)
+        certainClose = section.number("certain_close", default: certainClose, in: 0.01...5)
+        tremble = section.number("tremble", default: tremble, in: 0...5)
         open = section.number("open", default: open, in: 0.01...5)
-        if open <= close {
-            section.report("open", .wrongValue("\(open)", expected: "larger than gestures.pinch.close, which is \(close)"))
+        let closed = max(close, certainClose + tremble)
+        if open <= closed {
+            section.report("open", .wrongValue("\(open)", expected: "larger than \(closed), up to which the fingers count as closed"))
         }
         reach = section.number("reach", default: reach, in: 0...5)
         certainReach = section.number("certain_reach", default: certainReach, in: 0...5)

@@ -150,7 +150,7 @@ struct SettingsTests {
             "handkit.yaml:9: camera.fps: 'fast' is not valid; it has to be a number from 1 to 240",
             "handkit.yaml:10: camera.format: 'h264' is not valid; it has to be one of auto, mjpeg, yuyv, nv12, grey",
             "handkit.yaml:11: camera.mirrored: 'perhaps' is not valid; it has to be true or false",
-            "handkit.yaml:15: gestures.pinch.open: '0.4' is not valid; it has to be larger than gestures.pinch.close, which is 0.5",
+            "handkit.yaml:15: gestures.pinch.open: '0.4' is not valid; it has to be larger than 0.5, up to which the fingers count as closed",
             "handkit.yaml:16: gestures.slide: is a list; it has to be a map",
             "handkit.yaml:18: lamps.Desk: 'Desk' is not valid; it has to be 1 to 64 of the characters a-z, 0-9, _ and -",
             "handkit.yaml:19: lamps.Desk.host: '10.0.0.5' is not valid; it has to be host:port, such as 192.168.1.20:51826",
