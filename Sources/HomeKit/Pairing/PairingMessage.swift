@@ -29,7 +29,7 @@ extension TLV8 {
             case .unknown, nil: throw .refused(step, code: code)
             }
         }
-        if let found = self[.state], found != [state] { throw .malformed(step, reason: "state \(found) instead of \(state)") }
+        if let found = self[.state], found != [state] { throw .malformed(step, reason: "state \(found.prefix(4)) instead of \(state)") }
     }
 
     func required(_ kind: Kind, _ step: HAPStep) throws(HAPError) -> [UInt8] {
