@@ -23,7 +23,7 @@ import Testing
         let record = try await pair()
         #expect(record.accessoryID == lamp.id)
         #expect(record.address == address)
-        #expect(lamp.events.contains { $0.event == "paired" })
+        try await eventually("the lamp told of the pairing") { lamp.events.contains { $0.event == "paired" } }
 
         let session = try await HAPSession.open(record)
         let bulb = try await bulb(session)
