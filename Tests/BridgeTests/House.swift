@@ -10,11 +10,12 @@ final class House: Sendable {
     let folder: String
     let broker: Mosquitto
 
-    init() async throws {
+    /// - Parameter version: of MQTT, as `mqtt.protocol` names it.
+    init(version: String = "auto") async throws {
         folder = try Paths.temporaryFolder()
         broker = try await Mosquitto()
         let configuration = """
-            mqtt: { port: \(broker.port) }
+            mqtt: { port: \(broker.port), protocol: "\(version)" }
             camera: { id: \(Self.camera) }
             bridge: { id: house, state: \(folder)/state }
             """

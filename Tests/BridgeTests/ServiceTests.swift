@@ -38,6 +38,17 @@ import Testing
         #expect(bridge.errorLines.filter { $0.contains("bad payload ignored") }.count == 1)
     }
 
+    @Test func `over MQTT 3.1.1 a camera with a clock five hours wrong loses nothing, and its late toggles are dropped`() async throws {
+        let (house, lamp) = (try await House(version: "3.1.1"), try await HAPLamp.start())
+        let bridge = try await house.run(with: lamp)
+        try await bridge.line("the older version") { $0.contains("mqtt=3.1.1") }
+        let wrong = 5 * 3600.0
+        for (id, age) in [("a-1", wrong), ("a-2", wrong), ("a-3", wrong + 20), ("a-4", wrong)] { try await house.toggle(id, age: age) }
+        try await bridge.line("the late one") { $0.contains("too late, ignored") && $0.contains("id=a-3") }
+        try await eventually("the others were done") { lamp.writes.count == 3 }
+        #expect(lamp.writes.map(\.on) == [true, false, true])
+    }
+
     @Test func `a slide of a hundred steps ends at its last value with few writes`() async throws {
         let (house, lamp) = (try await House(), try await HAPLamp.start())
         let bridge = try await house.run(with: lamp)
