@@ -191,6 +191,7 @@ private struct Player: Sendable {
     var slide = SlideMachine()
     private(set) var pose: FingerPose = []
     private var plausibility = HandPlausibility()
+    private var gapNoise = NoiseGate()
     private var lastShape: HandShape?
     /// Where an open palm was first shown, for as long as it stays there.
     private var palmShown: HandShape?
@@ -238,6 +239,7 @@ private struct Player: Sendable {
     /// The shape of a hand with what only its past tells.
     func shape(of hand: Hand, at time: Double) -> HandShape? {
         guard var shape = HandShape(hand) else { return nil }
+        shape.gap = gapNoise.pass(shape.gap, at: time)
         if let lastShape, time > lastSeen {
             let interval = time - lastSeen
             // Fades within a tenth of a second, about the time a pinch takes to close.

@@ -36,7 +36,7 @@ struct Replay {
         }
     }
 
-    /// x and y normalised to the frame; z too, by the width as MediaPipe does.
+    /// x and y normalised to the frame, z too, by the width as MediaPipe does; `world` in metres about the hand's centre.
     static func line(_ hands: [Hand], frame: Int, time: Double, width: Int, height: Int) -> String {
         let items = hands.map { hand in
             let landmarks = Joint.allCases.map { joint in
@@ -44,9 +44,13 @@ struct Replay {
                 let (x, y) = (Double(point.x) / Double(width), Double(point.y) / Double(height))
                 return "[\(x.rounded(5)),\(y.rounded(5)),\((Double(point.z) / Double(width)).rounded(5))]"
             }
+            let world = Joint.allCases.map { joint in
+                let point = hand.world[joint.rawValue]
+                return "[\(Double(point.x).rounded(4)),\(Double(point.y).rounded(4)),\(Double(point.z).rounded(4))]"
+            }
             let presence = Double(hand.presence).rounded(3)
             return
-                "{\"hand\":\"\(hand.side.rawValue)\",\"presence\":\(presence),\"landmarks\":[\(landmarks.joined(separator: ","))]}"
+                "{\"hand\":\"\(hand.side.rawValue)\",\"presence\":\(presence),\"landmarks\":[\(landmarks.joined(separator: ","))],\"world\":[\(world.joined(separator: ","))]}"
         }
         return "{\"t\":\(time.rounded(3)),\"frame\":\(frame),\"hands\":[\(items.joined(separator: ","))]}\n"
     }
