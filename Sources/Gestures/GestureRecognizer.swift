@@ -237,7 +237,7 @@ private struct Player: Sendable {
     }
 
     /// The shape of a hand with what only its past tells.
-    func shape(of hand: Hand, at time: Double) -> HandShape? {
+    mutating func shape(of hand: Hand, at time: Double) -> HandShape? {
         guard var shape = HandShape(hand) else { return nil }
         shape.gap = gapNoise.pass(shape.gap, at: time)
         if let lastShape, time > lastSeen {

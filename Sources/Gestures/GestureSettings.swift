@@ -75,8 +75,6 @@ public struct PinchSettings: Hashable, Sendable {
     /// The same where the index finger is stretched as in no fist: seen from the thumb's side touching fingers measured up to 0.28, and
     /// fingers that nearly touch 0.5.
     public var certainClose = 0.30
-    /// How far the gap may open again while a certain pinch is about to count, in palm sizes: the noise of touching fingers.
-    public var tremble = 0.04
     /// The same gap above which the hand is open; between the two it stays what it was. Open hands measured 0.58 and more.
     public var open = 0.40
     /// Index tip to index knuckle in palm lengths, at least: pinches measured 0.51–0.81, fists 0.28–0.43.
@@ -90,8 +88,12 @@ public struct PinchSettings: Hashable, Sendable {
     public var dwell = 0.06
     /// The same for a doubtful reach or speed.
     public var doubtfulDwell = 0.15
-    /// How long the gap stays open before a pinch is over, in seconds.
+    /// A gap that only fingers held apart have; noise of touching ones measured up to 0.6.
+    public var wideOpen = 0.6
+    /// How long the gap stays open before a pinch is over, in seconds, when it is wide.
     public var release = 0.06
+    /// The same when it is not.
+    public var doubtfulRelease = 0.15
     /// How long a hand must have been seen open before it may pinch, in seconds.
     public var seenOpen = 0.2
     /// How long a hand may be lost before everything about it is forgotten, in seconds.

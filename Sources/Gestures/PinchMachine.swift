@@ -3,11 +3,21 @@ enum PinchMachine: Hashable, Sendable {
     /// Not seen open yet on this track: whatever it does is no pinch. `openSince` is when it began to be seen open.
     case unarmed(openSince: Double?)
     case open
-    /// The gap has been closed since then, not for long enough yet; `sudden` is whether it closed faster than fingers do.
-    case closing(since: Double, sudden: Bool)
+    /// The fingers touch, not for long enough yet.
+    case closing(Candidate)
     case pinched
     /// The gap of a pinch has been open since then, not for long enough yet.
     case opening(since: Double)
+
+    /// A pinch that may become one.
+    struct Candidate: Hashable, Sendable {
+        /// The latest frame.
+        var time: Double
+        /// For how long the fingers have been seen to touch, in seconds; frames in which they nearly do are left out.
+        var touched = 0.0
+        /// The gap closed faster than fingers do.
+        var isSudden: Bool
+    }
 
     init() { self = .unarmed(openSince: nil) }
 
@@ -35,24 +45,30 @@ enum PinchMachine: Hashable, Sendable {
             }
             return nil
         case .open:
-            if isClosed { self = .closing(since: time, sudden: shape.closingSpeed > settings.sudden) }
+            if isClosed { self = .closing(Candidate(time: time, isSudden: shape.closingSpeed > settings.sudden)) }
             return nil
-        case .closing(let since, let sudden):
+        case .closing(var candidate):
+            let isCertain = isStretched && !candidate.isSudden
             if isClosed {
-                let dwell = isStretched && !sudden ? settings.dwell : settings.doubtfulDwell
-                guard time - since >= dwell else { return nil }
-                self = .pinched
-                return .toggle
+                candidate.touched += time - candidate.time
+                guard candidate.touched < (isCertain ? settings.dwell : settings.doubtfulDwell) else {
+                    self = .pinched
+                    return .toggle
+                }
+            } else if isCertain ? isOpen : shape.gap > limit || shape.reach < settings.reach {
+                self = .open
+                return nil
             }
-            let tolerance = isStretched && !sudden ? settings.tremble : 0
-            if shape.gap > limit + tolerance || shape.reach < settings.reach { self = .open }
+            candidate.time = time
+            self = .closing(candidate)
             return nil
         case .pinched:
             if isOpen { self = .opening(since: time) }
             return nil
         case .opening(let since):
             if isOpen {
-                guard time - since >= settings.release else { return nil }
+                let patience = shape.gap > settings.wideOpen ? settings.release : settings.doubtfulRelease
+                guard time - since >= patience else { return nil }
                 self = .open
                 return .release
             }

@@ -14,9 +14,8 @@ extension PinchSettings {
     fileprivate mutating func read(_ section: ConfigurationSection) {
         close = section.number("close", default: close, in: 0.01...5)
         certainClose = section.number("certain_close", default: certainClose, in: 0.01...5)
-        tremble = section.number("tremble", default: tremble, in: 0...5)
         open = section.number("open", default: open, in: 0.01...5)
-        let closed = max(close, certainClose + tremble)
+        let closed = max(close, certainClose)
         if open <= closed {
             section.report("open", .wrongValue("\(open)", expected: "larger than \(closed), up to which the fingers count as closed"))
         }
@@ -29,7 +28,9 @@ extension PinchSettings {
         sudden = section.number("sudden", default: sudden, in: 0...1000)
         dwell = section.seconds("dwell_ms", default: dwell)
         doubtfulDwell = section.seconds("doubtful_dwell_ms", default: doubtfulDwell)
+        wideOpen = section.number("wide_open", default: wideOpen, in: 0.01...5)
         release = section.seconds("release_ms", default: release)
+        doubtfulRelease = section.seconds("doubtful_release_ms", default: doubtfulRelease)
         seenOpen = section.seconds("seen_open_ms", default: seenOpen)
         lost = section.seconds("lost_ms", default: lost)
     }
