@@ -76,7 +76,9 @@ let package = Package(
         module("BrokerLink", ["Contract", "MQTT", "ServiceKit", "Settings"]),
 
         // The services and their mains.
-        module("Recognizer", ["BrokerLink", "Camera", "Contract", "Gestures", "HandTracking", "Imaging", "Inference", "MQTT", "ServiceKit", "Settings"]),
+        module(
+            "Recognizer",
+            ["BrokerLink", "Camera", "Contract", "Gestures", "HandTracking", "Imaging", "Inference", "MQTT", "ServiceKit", "Settings"]),
         module("Bridge", ["BrokerLink", "Contract", "HomeKit", "MQTT", "ServiceKit", "Settings"]),
         program("handkit-recognizer", ["Recognizer"]),
         program("handkit-bridge", ["Bridge"]),

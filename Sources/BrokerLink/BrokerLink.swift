@@ -32,7 +32,7 @@ public struct BrokerLink: Service {
             switch settings.version {
             case .auto: .automatic
             case .v5: .only(.v5)
-            case .v3_1_1: .only(.v3_1_1)
+            case .v311: .only(.v311)
             }
         client = MQTTClient(configuration)
     }

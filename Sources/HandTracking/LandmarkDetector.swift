@@ -1,10 +1,11 @@
-#if canImport(Glibc)
-internal import Glibc
-#else
-internal import Musl
-#endif
 internal import Gestures
 internal import Imaging
+
+#if canImport(Glibc)
+    internal import Glibc
+#else
+    internal import Musl
+#endif
 
 /// The landmarks of the hand in one region.
 struct LandmarkReading {

@@ -1,9 +1,10 @@
-#if canImport(Glibc)
-internal import Glibc
-#else
-internal import Musl
-#endif
 internal import Imaging
+
+#if canImport(Glibc)
+    internal import Glibc
+#else
+    internal import Musl
+#endif
 
 /// A palm found in a frame, in pixels of the frame.
 struct PalmDetection: Hashable, Sendable {

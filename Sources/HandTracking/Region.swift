@@ -1,10 +1,11 @@
-#if canImport(Glibc)
-internal import Glibc
-#else
-internal import Musl
-#endif
 internal import Gestures
 public import Imaging
+
+#if canImport(Glibc)
+    internal import Glibc
+#else
+    internal import Musl
+#endif
 
 /// A square of the frame in which one hand is looked for, rotated so that the hand points up in it.
 public struct Region: Hashable, Sendable {

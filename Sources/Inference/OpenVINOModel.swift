@@ -1,10 +1,11 @@
 internal import COpenVINO
-#if canImport(Glibc)
-internal import Glibc
-#else
-internal import Musl
-#endif
 public import HandTracking
+
+#if canImport(Glibc)
+    internal import Glibc
+#else
+    internal import Musl
+#endif
 
 /// What keeps a model from being loaded or run.
 public enum InferenceError: Error, Equatable, Sendable {

@@ -120,7 +120,7 @@ struct MQTTClientState {
     mutating func ended(_ reason: MQTTDisconnectReason) -> [Action] {
         switch phase {
         case .connecting(.v5) where configuration.version == .automatic && reason.suggestsOlderProtocol:
-            return [.discard] + connect(.v3_1_1)
+            return [.discard] + connect(.v311)
         case .connecting:
             return retry(after: reason)
         case .connected(let publications):

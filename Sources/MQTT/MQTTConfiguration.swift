@@ -1,12 +1,12 @@
 /// A version of the protocol on the wire.
 public enum MQTTVersion: Hashable, Sendable, CustomStringConvertible {
     case v5
-    case v3_1_1
+    case v311
 
     public var description: String {
         switch self {
         case .v5: "5"
-        case .v3_1_1: "3.1.1"
+        case .v311: "3.1.1"
         }
     }
 }

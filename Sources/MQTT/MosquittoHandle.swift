@@ -183,7 +183,8 @@ extension MosquittoHandle {
         case MOSQ_ERR_CONN_LOST.code, MOSQ_ERR_NO_CONN.code: .lost(code: 0)
         case MOSQ_ERR_ERRNO.code: .lost(code: code)
         case MOSQ_ERR_KEEPALIVE.code: .keepAliveExpired
-        case MOSQ_ERR_TLS.code, MOSQ_ERR_TLS_HANDSHAKE.code: .tls(detail: errors.isEmpty ? "handshake failed" : errors.joined(separator: "; "))
+        case MOSQ_ERR_TLS.code, MOSQ_ERR_TLS_HANDSHAKE.code:
+            .tls(detail: errors.isEmpty ? "handshake failed" : errors.joined(separator: "; "))
         default: .protocolFault(code: result)
         }
     }

@@ -30,7 +30,9 @@ struct Announcer: Sendable {
 
     mutating func announce(_ availability: Availability) {
         guard availability != self.availability else { return }
-        if send(topics.availability, Array(availability.rawValue.utf8), qos: .atLeastOnce, retain: true) { self.availability = availability }
+        if send(topics.availability, Array(availability.rawValue.utf8), qos: .atLeastOnce, retain: true) {
+            self.availability = availability
+        }
     }
 
     func announce(isEnabled: Bool) {

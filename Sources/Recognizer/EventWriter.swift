@@ -38,4 +38,3 @@ public struct EventWriter: Sendable {
         }
     }
 }
-

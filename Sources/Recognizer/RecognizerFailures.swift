@@ -19,16 +19,19 @@ extension CameraError: UserFacingFailure {
         case .permissionDenied(let path, let group, _):
             return FailureReport("this user may not open the camera", at: path, remedy: Self.permissionRemedy(group))
         case .busy(let device, let operation):
-            return FailureReport("another program holds the camera (at \(operation.rawValue))", at: device, remedy: "end it: 'fuser \(device)' names it")
+            return FailureReport(
+                "another program holds the camera (at \(operation.rawValue))", at: device, remedy: "end it: 'fuser \(device)' names it")
         case .noBandwidth(let device):
-            return FailureReport("USB has no bandwidth left for this mode", at: device, remedy: "ask for a smaller picture or use another port")
+            return FailureReport(
+                "USB has no bandwidth left for this mode", at: device, remedy: "ask for a smaller picture or use another port")
         case .unplugged(let device):
             return FailureReport("the camera was unplugged", at: device, remedy: "plug it in again")
         case .notACaptureDevice(let path):
             return FailureReport("this device captures no video", at: path, remedy: "'handkit-recognizer cameras' lists those that do")
         case .noUsableFormat(let device, let offered):
             return FailureReport(
-                "the camera offers no format that can be read, only \(offered.joined(separator: ", "))", at: device, remedy: "use another camera")
+                "the camera offers no format that can be read, only \(offered.joined(separator: ", "))", at: device,
+                remedy: "use another camera")
         case .stalled(let device, let seconds):
             return FailureReport("no frame came for \(Int(seconds)) s", at: device, remedy: "unplug it and plug it in again if this stays")
         case .device(let path, let operation, let code):

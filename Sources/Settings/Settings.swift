@@ -44,7 +44,7 @@ public struct Settings: Equatable, Sendable {
             /// MQTT 5, and 3.1.1 where the broker does not speak it.
             case auto
             case v5 = "5"
-            case v3_1_1 = "3.1.1"
+            case v311 = "3.1.1"
         }
 
         public init() {}

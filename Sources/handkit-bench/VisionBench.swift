@@ -30,10 +30,13 @@ struct VisionBench {
     }
 
     struct PeerResult: Decodable {
-        var clip: String
-        var cpu_ms: Double
-        var hands: Double
-        var rss_mb: Double
+        var cpuMilliseconds: Double
+        var megabytes: Double
+
+        private enum CodingKeys: String, CodingKey {
+            case cpuMilliseconds = "cpu_ms"
+            case megabytes = "rss_mb"
+        }
     }
 
     func run(clips: [String]) throws -> String {
@@ -48,7 +51,7 @@ struct VisionBench {
             text += pad("\(fixed(ours.tracking - ours.inference)) ms = \(percent(outside))", 27) + pad(fixed(ours.memory), 10)
             if let python = peerPython {
                 let peer = try measurePeer(python, clip)
-                text += pad(fixed(peer.cpu_ms), 14) + pad(fixed(ours.tracking / peer.cpu_ms), 7) + fixed(peer.rss_mb)
+                text += pad(fixed(peer.cpuMilliseconds), 14) + pad(fixed(ours.tracking / peer.cpuMilliseconds), 7) + fixed(peer.megabytes)
             }
             text += "\n"
         }

@@ -18,7 +18,8 @@ let syntax = ProgramSyntax(
 
 let code = await syntax.run(Array(CommandLine.arguments.dropFirst())) { arguments in
     let clips = arguments["clips"] ?? "Tests/Clips/pinch_hold_release_pinch.avi,Tests/Clips/empty_room.avi"
-    let bench = VisionBench(peerPython: arguments["peer"], settings: try Settings.load(file: nil, environment: ProcessInfo.processInfo.environment))
+    let bench = VisionBench(
+        peerPython: arguments["peer"], settings: try Settings.load(file: nil, environment: ProcessInfo.processInfo.environment))
     print(try bench.run(clips: clips.split(separator: ",").map(String.init)), terminator: "")
 }
 exit(code.rawValue)

@@ -51,15 +51,22 @@ import Testing
         try await eventually("the first pinch switched the lamp") { stage.lamp.writes.count == 1 }
         try await stage.broker.kill()
         try await recognizer.line("that the broker is gone") { $0.contains("no connection to the broker") }
-        try await recognizer.line("a pinch that nobody heard", within: .seconds(60)) { $0.contains("toggle ") && $0.contains("published=false") }
+        try await recognizer.line("a pinch that nobody heard", within: .seconds(60)) {
+            $0.contains("toggle ") && $0.contains("published=false")
+        }
         let before = stage.lamp.writes.count
         try await stage.broker.start()
         let heard = try await stage.listen()
         try await eventually("both are online again", within: .seconds(60)) {
-            ["handkit/camera/desk/availability online", "handkit/bridge/bridge/availability online", "handkit/lamp/bulb/availability online"]
-                .allSatisfy(heard.lines.contains)
+            [
+                "handkit/camera/desk/availability online", "handkit/bridge/bridge/availability online",
+                "handkit/lamp/bulb/availability online",
+            ]
+            .allSatisfy(heard.lines.contains)
         }
-        try await eventually("pinches switch the lamp again", within: .seconds(60)) { heard.toggles >= 2 && stage.lamp.writes.count >= before + 2 }
+        try await eventually("pinches switch the lamp again", within: .seconds(60)) {
+            heard.toggles >= 2 && stage.lamp.writes.count >= before + 2
+        }
         recognizer.signal(SIGTERM)
         #expect(try await recognizer.wait() == .exited(0))
         try await eventually("every toggle was done") { stage.lamp.writes.count == before + heard.toggles }

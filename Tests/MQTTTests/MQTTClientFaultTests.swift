@@ -68,7 +68,7 @@ struct `MQTT client in trouble` {
         }
     }
 
-    @Test(arguments: [MQTTConfiguration.VersionChoice.only(.v5), .only(.v3_1_1), .automatic])
+    @Test(arguments: [MQTTConfiguration.VersionChoice.only(.v5), .only(.v311), .automatic])
     func `a wrong password is told, and tried again until it is right`(version: MQTTConfiguration.VersionChoice) async throws {
         let broker = try await Mosquitto(users: ["lamp": "right"])
         let wrong = MQTTConfiguration.Credentials(username: "lamp", password: "wrong")
@@ -127,7 +127,7 @@ struct `MQTT client in trouble` {
         ] as [(UInt8, MQTTDisconnectReason)])
     func `what a broker says of MQTT 3_1_1 is understood`(code: UInt8, reason: MQTTDisconnectReason) async throws {
         let peer = try ScriptedPeer(answers: [[0x20, 0x02, 0x00, code]], stays: true)
-        try await withClient(.test(peer.port) { $0.version = .only(.v3_1_1) }) { _, log in
+        try await withClient(.test(peer.port) { $0.version = .only(.v311) }) { _, log in
             let end = try await log.disconnection { _ in true }
             #expect(end.reason == reason)
         }
@@ -176,7 +176,7 @@ struct `MQTT client in trouble` {
         let quick = Backoff(initial: .milliseconds(1), maximum: .milliseconds(1))
         try await withClient(
             .test(peer.port) {
-                $0.version = .only(.v3_1_1); $0.backoff = quick
+                $0.version = .only(.v311); $0.backoff = quick
             }
         ) { _, log in
             try await eventually("it tried again and again, but \(log.all)") { log.disconnections.count >= 64 }

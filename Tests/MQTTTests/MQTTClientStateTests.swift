@@ -4,7 +4,7 @@ import Testing
 
 struct `MQTT client state` {
     private let broker = MQTTConnection(version: .v5, brokerAddress: "127.0.0.1:1883")
-    private let oldBroker = MQTTConnection(version: .v3_1_1, brokerAddress: "127.0.0.1:1883")
+    private let oldBroker = MQTTConnection(version: .v311, brokerAddress: "127.0.0.1:1883")
 
     private func configuration(_ change: (inout MQTTConfiguration) -> Void = { _ in }) -> MQTTConfiguration {
         var configuration = MQTTConfiguration(host: "broker", clientID: "test")
@@ -41,7 +41,7 @@ struct `MQTT client state` {
     func `a broker that refuses MQTT 5 or hangs up on it is asked again in 3.1.1 at once`(reason: MQTTDisconnectReason) {
         var state = machine(configuration())
         _ = state.started()
-        #expect(state.ended(reason) == [.discard, .connect(.v3_1_1), .setTimer(.seconds(10))])
+        #expect(state.ended(reason) == [.discard, .connect(.v311), .setTimer(.seconds(10))])
         #expect(state.accepted(oldBroker).contains(.emit(.connected(oldBroker))))
     }
 
@@ -66,7 +66,7 @@ struct `MQTT client state` {
         }
     }
 
-    @Test(arguments: [MQTTVersion.v5, .v3_1_1])
+    @Test(arguments: [MQTTVersion.v5, .v311])
     func `a forced version is the only one tried`(version: MQTTVersion) {
         var state = machine(configuration { $0.version = .only(version) })
         #expect(state.started() == [.connect(version), .setTimer(.seconds(10))])
@@ -181,7 +181,7 @@ struct `MQTT client state` {
 
     @Test func `a connection lost is no reason to doubt the version`() {
         var state = connected(configuration())
-        #expect(!state.ended(.lost(code: 0)).contains(.connect(.v3_1_1)))
+        #expect(!state.ended(.lost(code: 0)).contains(.connect(.v311)))
     }
 
     @Test func `leaving publishes the farewell, waits for its acknowledgement and says goodbye`() throws {

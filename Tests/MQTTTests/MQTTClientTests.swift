@@ -16,8 +16,8 @@ struct `MQTT client before a real broker` {
     @Test func `forced to 3.1.1 it speaks that, and drops what that cannot carry`() async throws {
         let broker = try await Mosquitto()
         let reader = try await broker.subscribe("out", format: "[%p][%C][%E]")
-        try await withClient(.test(broker.port) { $0.version = .only(.v3_1_1) }) { client, log in
-            #expect(try await log.connection().version == .v3_1_1)
+        try await withClient(.test(broker.port) { $0.version = .only(.v311) }) { client, log in
+            #expect(try await log.connection().version == .v311)
             let properties = MQTTProperties(expiryInterval: 3, contentType: "text/plain")
             try await client.publish(.test("out", "hello", properties: properties))
             try await reader.line("the message") { $0 == "[hello][][]" }
@@ -30,7 +30,7 @@ struct `MQTT client before a real broker` {
         let broker = try await Mosquitto()
         let gate = try VersionGate(refusal, upstream: broker.port)
         try await withClient(.test(gate.port)) { client, log in
-            #expect(try await log.connection().version == .v3_1_1)
+            #expect(try await log.connection().version == .v311)
             #expect(log.disconnections == [])
             try await client.publish(.test("out", "hello"))
         }

@@ -65,7 +65,7 @@ struct SettingsTests {
         expected.mqtt.password = Secret("s")
         expected.mqtt.topics = try Topics(base: "home/handkit")
         expected.mqtt.clientIDPrefix = "x"
-        expected.mqtt.version = .v3_1_1
+        expected.mqtt.version = .v311
         expected.mqtt.keepAlive = 30
         var tls = Settings.TLS()
         (tls.authorityFile, tls.certificateFile, tls.keyFile) = ("/ca.pem", "/c.pem", "/k.pem")
