@@ -60,6 +60,7 @@ let package = Package(
             name: "Imaging",
             // Its loops touch every pixel; unoptimised they would make the tests over whole clips take minutes.
             swiftSettings: swiftSettings + [.unsafeFlags(["-O"], .when(configuration: .debug))]),
+        module("HomeAssistant", ["Contract"]),
         module("Gestures", []),
         module("HandTracking", ["Gestures", "Imaging"]),
 
@@ -71,21 +72,25 @@ let package = Package(
         module("HomeKit", ["Cryptography"]),
         module("MDNS", ["CMulticast"]),
         module("ServiceKit", ["CSystem", "CYAML"]),
-        module("Settings", ["Contract", "Gestures", "ServiceKit"]),
+        module("Settings", ["Contract", "Gestures", "HomeAssistant", "ServiceKit"]),
 
         module("BrokerLink", ["Contract", "MQTT", "ServiceKit", "Settings"]),
 
         // The services and their mains.
         module(
             "Recognizer",
-            ["BrokerLink", "Camera", "Contract", "Gestures", "HandTracking", "Imaging", "Inference", "MQTT", "ServiceKit", "Settings"]),
-        module("Bridge", ["BrokerLink", "Contract", "HomeKit", "MQTT", "ServiceKit", "Settings"]),
+            [
+                "BrokerLink", "Camera", "Contract", "Gestures", "HandTracking", "HomeAssistant", "Imaging", "Inference", "MQTT",
+                "ServiceKit", "Settings",
+            ]),
+        module("Bridge", ["BrokerLink", "Contract", "HomeAssistant", "HomeKit", "MQTT", "ServiceKit", "Settings"]),
         program("handkit-recognizer", ["Recognizer"]),
         program("handkit-bridge", ["Bridge"]),
         program("handkit-bench", ["Camera", "HandTracking", "Imaging", "Inference", "Recognizer", "ServiceKit", "Settings"]),
 
         .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: swiftSettings),
         tests("ContractTests", ["Contract"]),
+        tests("HomeAssistantTests", ["HomeAssistant", "Contract"]),
         tests("ImagingTests", ["Imaging"]),
         tests("GesturesTests", ["Gestures"]),
         tests("HandTrackingTests", ["HandTracking", "Inference", "Camera", "Imaging", "Gestures"]),
@@ -98,7 +103,7 @@ let package = Package(
         tests("ServiceKitTests", ["ServiceKit"]),
         tests("SettingsTests", ["Settings", "ServiceKit", "Contract", "Gestures"]),
         tests("RecognizerTests", ["Recognizer", "Gestures", "Contract"]),
-        tests("BridgeTests", ["Bridge", "Contract", "HomeKit", "ServiceKit", "Settings"]),
+        tests("BridgeTests", ["Bridge", "Contract", "HomeAssistant", "HomeKit", "ServiceKit", "Settings"]),
         tests("IntegrationTests", ["Contract", "MQTT"]),
     ],
     swiftLanguageModes: [.v6]

@@ -1,4 +1,5 @@
 public import Contract
+public import HomeAssistant
 
 /// What the bridge makes of messages and of what its lamps do; pure: time is an argument, actions come out.
 ///
@@ -7,6 +8,7 @@ public import Contract
 public struct BridgeCore: Sendable {
     public enum Input: Equatable, Sendable {
         case message(topic: String, payload: [UInt8], retained: Bool)
+        case request(RequestMessage, retained: Bool)
         /// A session with the broker began.
         case connected
         case disconnected
@@ -27,10 +29,15 @@ public struct BridgeCore: Sendable {
         /// It does not answer any more, or not yet.
         case trouble(LampStatus)
         case dropped(LampCommand, Rejection)
+        /// What was requested under this number is done, or is not going to be.
+        case answered(request: Int, error: String?)
     }
 
     public enum Action: Equatable, Sendable {
         case publish(Publications.Message)
+        case respond(ResponseMessage)
+        /// Read the lamp again.
+        case refresh(lamp: Identifier)
         /// - Parameter expires: when it is too late; nil for what the lamp's queue keeps as long as it likes.
         case command(LampCommand, lamp: Identifier, origin: CommandOrigin, expires: ContinuousClock.Instant?)
         /// A message was left alone.
@@ -45,15 +52,34 @@ public struct BridgeCore: Sendable {
         public var lamps: [Identifier]
         /// The lamps of each camera, the first of them its lead.
         public var routes: [Identifier: [Identifier]]
+        /// What bridge and lamps are announced by; nil for not at all.
+        public var homeAssistant: Discovery.Settings?
+        /// How long to wait before everything is published for a Home Assistant that has started: another time for each program.
+        public var announcementPause = Duration.zero
+        public var version = ""
 
         public init(bridge: Identifier, topics: Topics, lamps: [Identifier], routes: [Identifier: [Identifier]]) {
             (self.bridge, self.topics, self.lamps, self.routes) = (bridge, topics, lamps, routes)
         }
 
+        func device(_ lamp: Identifier, isDimmable: Bool) -> DiscoveryDevice {
+            .lamp(
+                lamp, of: bridge, topics: topics, version: version, isDimmable: isDimmable,
+                statuses: LampStatus.allCases.map(\.rawValue))
+        }
+
+        var discovery: Discovery? {
+            homeAssistant.map { settings in
+                let house = DiscoveryDevice.bridge(bridge, topics: topics, version: version)
+                return Discovery(settings, owner: availabilityTopic, devices: [house] + lamps.map { device($0, isDimmable: true) })
+            }
+        }
+
         /// What to subscribe to with QoS 1.
         public var subscriptions: [String] {
             routes.keys.sorted { $0.rawValue < $1.rawValue }.flatMap { [topics.camera($0, .toggle), topics.camera($0, .brightness)] }
-                + lamps.map { topics.lamp($0, .set) }
+                + lamps.map { topics.lamp($0, .set) } + Topics.Request.allCases.map { topics.request($0) }
+                + (discovery?.subscriptions ?? [])
         }
 
         /// `bridge/<id>/availability`, also the topic of the will.
@@ -73,20 +99,28 @@ public struct BridgeCore: Sendable {
     }
 
     private let layout: Layout
+    private let start: ContinuousClock.Instant
     private var lamps: [Identifier: Lamp]
     private var filters: [Identifier: EventFilter]
     private var publications = Publications()
     private var accepted = 0
     private var rejected: [Rejection: Int] = [:]
     private var noted: Set<String> = []
+    private var discovery: Discovery?
+    private var desk = RequestDesk()
+    /// When everything is published for a Home Assistant that has started.
+    private var announcesAt: ContinuousClock.Instant?
     /// When `bridge/<id>/state` may be published again, and whether it has changed since it was.
     private var nextState: ContinuousClock.Instant?
     private var isStateDue = false
 
     public init(_ layout: Layout, at now: ContinuousClock.Instant) {
         self.layout = layout
+        start = now
+        discovery = layout.discovery
         lamps = Dictionary(uniqueKeysWithValues: layout.lamps.map { ($0, Lamp()) })
         filters = layout.routes.mapValues { _ in EventFilter(origin: now) }
+        for message in discovery?.messages ?? [] { _ = publications.set(message.topic, message.payload, at: now) }
         _ = publications.set(layout.availabilityTopic, Self.text(.online), at: now)
         for lamp in layout.lamps { _ = publications.set(layout.topics.lamp(lamp, .availability), Self.text(.offline), at: now) }
         _ = publishState(now)
@@ -94,16 +128,14 @@ public struct BridgeCore: Sendable {
 
     /// When to come back with `.wake`, unless something happens before; nil for never.
     public var deadline: ContinuousClock.Instant? {
-        [publications.deadline, isStateDue ? nextState : nil].compactMap(\.self).min()
+        [publications.deadline, isStateDue ? nextState : nil, announcesAt].compactMap(\.self).min()
     }
 
     public mutating func handle(_ input: Input, at now: Moment) -> [Action] {
         switch input {
         case .message(let topic, let payload, let retained): return message(topic, payload, retained, now)
-        case .connected:
-            nextState = nil
-            _ = publishState(now.instant)
-            return publications.connected(at: now.instant).map(Action.publish)
+        case .request(let request, let retained): return answer(request, retained, now)
+        case .connected: return publishEverything(now.instant)
         case .disconnected:
             publications.disconnected()
             return []
@@ -115,6 +147,10 @@ public struct BridgeCore: Sendable {
             return []
         case .lamp(let id, let news): return lamp(id, news, now.instant)
         case .wake:
+            if let due = announcesAt, due <= now.instant {
+                announcesAt = nil
+                return publishEverything(now.instant)
+            }
             let retried = publications.wake(at: now.instant).map(Action.publish)
             return isStateDue ? retried + publishState(now.instant) : retried
         case .stopping:
@@ -125,7 +161,16 @@ public struct BridgeCore: Sendable {
     // MARK: Messages
 
     private mutating func message(_ topic: String, _ payload: [UInt8], _ retained: Bool, _ now: Moment) -> [Action] {
-        switch layout.topics.address(of: topic) {
+        if let discovery, discovery.isConcerned(with: topic) {
+            switch discovery.received(topic: topic, payload: payload, retained: retained) {
+            case .announceSoon: announcesAt = now.instant + layout.announcementPause
+            case .publish(let messages):
+                return messages.map { .publish(Publications.Message(topic: $0.topic, payload: $0.payload)) }
+            case nil: break
+            }
+            return []
+        }
+        return switch layout.topics.address(of: topic) {
         case .camera(let camera, .toggle): event(.toggle, of: camera, topic, payload, retained, now)
         case .camera(let camera, .brightness): event(.brightness, of: camera, topic, payload, retained, now)
         case .lamp(let lamp, .set): set(lamp, topic, payload, retained, now)
@@ -192,6 +237,8 @@ public struct BridgeCore: Sendable {
         case .dropped(_, let reason):
             rejected[reason, default: 0] += 1
             return publishState(now)
+        case .answered(let number, let error):
+            return desk.take(number).map { [respond($0, error: error)] } ?? []
         }
         lamps[id] = lamp
         return publish(id, lamp, now)
@@ -199,6 +246,7 @@ public struct BridgeCore: Sendable {
 
     private mutating func publish(_ id: Identifier, _ lamp: Lamp, _ now: ContinuousClock.Instant) -> [Action] {
         var actions: [Action] = []
+        if let values = lamp.values, let message = announce(id, values) { actions += set(message.topic, message.payload, now) }
         if let values = lamp.values { actions += set(layout.topics.lamp(id, .state), Payload.encode(values.state), now) }
         actions += set(layout.topics.lamp(id, .availability), Self.text(lamp.isAvailable ? .online : .offline), now)
         for (camera, route) in layout.routes where route.contains(id) {
@@ -208,7 +256,75 @@ public struct BridgeCore: Sendable {
         return actions + publishState(now)
     }
 
+    /// What is known of a lamp only once it has answered.
+    private mutating func announce(_ id: Identifier, _ values: LampValues) -> Discovery.Message? {
+        let device = layout.device(id, isDimmable: values.brightness != nil)
+        guard let index = discovery?.devices.firstIndex(where: { $0.id == device.id }), discovery?.devices[index] != device else {
+            return nil
+        }
+        discovery?.devices[index] = device
+        return discovery?.message(for: device)
+    }
+
+    // MARK: Requests
+
+    private mutating func answer(_ message: RequestMessage, _ retained: Bool, _ now: Moment) -> [Action] {
+        let topic = layout.topics.request(message.request)
+        guard !retained else { return reject(.retained, topic, nil, now) }
+        var slip = RequestDesk.Slip(topic: layout.topics.response(to: message.request))
+        // A response topic of the contract would turn an answer into a command or a state.
+        if let wanted = message.responseTopic, layout.topics.address(of: wanted).map(\.isResponse) ?? true {
+            (slip.topic, slip.correlation) = (wanted, message.correlation)
+        }
+        let request: BridgeRequest
+        do {
+            request = try BridgeRequest(payload: message.payload)
+        } catch {
+            return [respond(slip, error: error.description)] + reject(.malformed, topic, error.description, now)
+        }
+        slip.transaction = request.transaction
+        guard request.bridge == nil || request.bridge == layout.bridge else { return [] }
+        if let lamp = request.lamp, lamps[lamp] == nil { return [respond(slip, error: "this bridge has no lamp '\(lamp)'")] }
+        let chosen = layout.lamps.filter { request.lamp == nil || request.lamp == $0 }
+        switch message.request {
+        case .lamps: return [respond(slip, lamps: chosen)]
+        case .health: return [respond(slip, health: health(now.instant))]
+        case .refresh: return publishEverything(now.instant) + chosen.map { .refresh(lamp: $0) } + [respond(slip)]
+        case .identify:
+            guard let lamp = request.lamp else { return [respond(slip, error: "'lamp' is missing")] }
+            guard let number = desk.keep(slip) else { return [respond(slip, error: "too many requests wait")] }
+            return [.command(.identify, lamp: lamp, origin: .request(number), expires: now.instant + .seconds(eventLifetime))]
+        }
+    }
+
+    private func respond(
+        _ slip: RequestDesk.Slip, lamps: [Identifier]? = nil, health: BridgeResponse.Health? = nil, error: String? = nil
+    ) -> Action {
+        let response = BridgeResponse(
+            bridge: layout.bridge, transaction: slip.transaction, lamps: lamps?.map(describe), health: health, error: error)
+        return .respond(ResponseMessage(topic: slip.topic, payload: Payload.encode(response), correlation: slip.correlation))
+    }
+
+    private func describe(_ id: Identifier) -> BridgeResponse.Lamp {
+        let lamp = lamps[id] ?? Lamp()
+        let state = lamp.values?.state
+        return .init(
+            id: id, available: lamp.isAvailable, status: lamp.status.rawValue, state: state?.state, brightness: state?.brightness)
+    }
+
+    private func health(_ now: ContinuousClock.Instant) -> BridgeResponse.Health {
+        .init(
+            healthy: lamps.values.allSatisfy(\.isAvailable), version: layout.version, uptime: Int((now - start) / .seconds(1)),
+            accepted: accepted, rejected: Dictionary(uniqueKeysWithValues: rejected.map { ($0.rawValue, $1) }))
+    }
+
     // MARK: Publications
+
+    private mutating func publishEverything(_ now: ContinuousClock.Instant) -> [Action] {
+        nextState = nil
+        _ = publishState(now)
+        return publications.connected(at: now).map(Action.publish)
+    }
 
     private mutating func publishState(_ now: ContinuousClock.Instant) -> [Action] {
         if let nextState, nextState > now {
@@ -233,7 +349,7 @@ public struct BridgeCore: Sendable {
 }
 
 /// How the bridge stands with a lamp; the raw values are what `bridge/<id>/state` says.
-public enum LampStatus: String, Equatable, Sendable {
+public enum LampStatus: String, Equatable, Sendable, CaseIterable {
     case connecting
     case ok
     case unreachable
@@ -241,4 +357,8 @@ public enum LampStatus: String, Equatable, Sendable {
     case pairingLost = "pairing_lost"
     /// The configuration names a lamp that was never paired.
     case notPaired = "not_paired"
+}
+
+extension Topics.Address {
+    fileprivate var isResponse: Bool { if case .response = self { true } else { false } }
 }

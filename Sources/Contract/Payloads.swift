@@ -67,9 +67,26 @@ public struct CameraState: Codable, Equatable, Sendable {
     public var pinch: Pinch
     /// Frames recognised per second over the last second, one decimal.
     public var fps: Double
+    /// Whether gestures act; always where arming is not in use.
+    public var armed: Bool
+    /// How much of the arming gesture is done, 0 to 1, one decimal; 1 when armed.
+    public var arming: Double
+    /// Seconds since the latest frame, one decimal; absent before the first one and while recognition is switched off.
+    public var frameAge: Double?
+    /// Why there is no picture, for a person to read; absent where there is one.
+    public var problem: String?
 
-    public init(brightness: Int, hand: Bool, pinch: Pinch, fps: Double) {
+    public init(
+        brightness: Int, hand: Bool, pinch: Pinch, fps: Double, armed: Bool = true, arming: Double = 1, frameAge: Double? = nil,
+        problem: String? = nil
+    ) {
         (self.brightness, self.hand, self.pinch, self.fps) = (brightness, hand, pinch, fps)
+        (self.armed, self.arming, self.frameAge, self.problem) = (armed, arming, frameAge, problem)
+    }
+
+    private enum CodingKeys: String, CodingKey {
+        case brightness, hand, pinch, fps, armed, arming, problem
+        case frameAge = "frame_age"
     }
 }
 
@@ -108,7 +125,7 @@ public enum Availability: String, Sendable {
     case online, offline
 }
 
-/// `camera/<id>/enabled` and `…/enabled/set`: plain text.
+/// `camera/<id>/enabled`, `camera/<id>/armed` and each with `/set`: plain text.
 public enum Switch: String, Sendable {
     case on = "ON"
     case off = "OFF"

@@ -33,9 +33,11 @@ public struct Topics: Hashable, Sendable {
 
     /// What stands below `camera/<id>/`.
     public enum CameraLeaf: String, Sendable, CaseIterable {
-        case toggle, brightness, state, availability, target
+        case toggle, brightness, state, availability, target, fingers
         case enabled
         case enabledSet = "enabled/set"
+        case armed
+        case armedSet = "armed/set"
     }
 
     /// What stands below `lamp/<id>/`.
@@ -48,11 +50,28 @@ public struct Topics: Hashable, Sendable {
         case availability, state
     }
 
+    /// What the bridges below the base can be asked, at `bridge/request/<name>`; they answer at `bridge/response/<name>`.
+    public enum Request: String, Sendable, CaseIterable {
+        /// The lamps and how they are.
+        case lamps
+        /// Let a lamp show which one it is.
+        case identify
+        /// Read the lamps again and publish everything anew.
+        case refresh
+        /// Whether the bridge is well.
+        case health
+    }
+
+    public func request(_ request: Request) -> String { "\(base)/bridge/request/\(request.rawValue)" }
+    public func response(to request: Request) -> String { "\(base)/bridge/response/\(request.rawValue)" }
+
     /// A topic taken apart.
     public enum Address: Hashable, Sendable {
         case camera(Identifier, CameraLeaf)
         case lamp(Identifier, LampLeaf)
         case bridge(Identifier, BridgeLeaf)
+        case request(Request)
+        case response(Request)
     }
 
     /// The parts of `topic`, or nil where it is none of this contract's.
@@ -64,7 +83,11 @@ public struct Topics: Hashable, Sendable {
         switch parts[0] {
         case "camera": return CameraLeaf(rawValue: leaf).map { .camera(id, $0) }
         case "lamp": return LampLeaf(rawValue: leaf).map { .lamp(id, $0) }
-        case "bridge": return BridgeLeaf(rawValue: leaf).map { .bridge(id, $0) }
+        case "bridge":
+            // The names of requests are none of a bridge's leaves, so a bridge may well be called 'request'.
+            if id.rawValue == "request", let request = Request(rawValue: leaf) { return .request(request) }
+            if id.rawValue == "response", let request = Request(rawValue: leaf) { return .response(request) }
+            return BridgeLeaf(rawValue: leaf).map { .bridge(id, $0) }
         default: return nil
         }
     }

@@ -1,5 +1,6 @@
 internal import Contract
 internal import Gestures
+internal import HomeAssistant
 internal import MQTT
 internal import ServiceKit
 
@@ -9,19 +10,27 @@ struct Announcer: Sendable {
     private let topics: CameraTopics
     private let logger: Logger
     private var writer: EventWriter
+    private let discovery: Discovery
     private var throttle = StateThrottle()
     private var availability: Availability?
+    private var fingers: Int?
+    private var isArmed: Bool?
     /// Events that found no broker; they are gone, as a late toggle is worse than none.
     private(set) var droppedEvents = 0
 
-    init(client: MQTTClient, topics: CameraTopics, boot: UInt32, logger: Logger) {
-        (self.client, self.topics, self.logger) = (client, topics, logger)
+    init(client: MQTTClient, topics: CameraTopics, discovery: Discovery, boot: UInt32, logger: Logger) {
+        (self.client, self.topics, self.discovery, self.logger) = (client, topics, discovery, logger)
         writer = EventWriter(boot: boot)
     }
 
-    /// A broker that just let us in knows nothing: everything retained is published anew.
-    mutating func connected(availability: Availability, isEnabled: Bool, at time: Double) {
+    /// A broker that just let us in, or a Home Assistant that just started, knows nothing: everything retained is published anew.
+    mutating func publishEverything(availability: Availability, isEnabled: Bool, at time: Double) {
+        publish(discovery.messages)
         self.availability = nil
+        let (fingers, isArmed) = (fingers, isArmed)
+        (self.fingers, self.isArmed) = (nil, nil)
+        if let fingers { announce(fingers: fingers) }
+        if let isArmed { announce(isArmed: isArmed) }
         announce(availability)
         announce(isEnabled: isEnabled)
         throttle.restart()
@@ -40,13 +49,29 @@ struct Announcer: Sendable {
         send(topics.enabled, Array(value.rawValue.utf8), qos: .atLeastOnce, retain: true)
     }
 
-    mutating func update(_ state: CameraState, at time: Double) {
-        if let due = throttle.update(state, at: time) { publish(due) }
+    mutating func announce(fingers: Int) {
+        guard fingers != self.fingers else { return }
+        self.fingers = fingers
+        send(topics.fingers, Array("\(fingers)".utf8), qos: .atLeastOnce, retain: true)
     }
 
-    /// Sends a state that was held back, when its time has come.
-    mutating func tick(at time: Double) {
-        if let due = throttle.due(at: time) { publish(due) }
+    mutating func announce(isArmed: Bool, always: Bool = false) {
+        guard always || isArmed != self.isArmed else { return }
+        self.isArmed = isArmed
+        let value: Switch = isArmed ? .on : .off
+        send(topics.armed, Array(value.rawValue.utf8), qos: .atLeastOnce, retain: true)
+    }
+
+    /// Announcements for Home Assistant.
+    func publish(_ messages: [Discovery.Message]) {
+        for message in messages {
+            guard let topic = try? TopicName(message.topic) else { continue }
+            send(topic, message.payload, qos: .atLeastOnce, retain: true)
+        }
+    }
+
+    mutating func update(_ state: CameraState, at time: Double) {
+        if let due = throttle.update(state, at: time) { publish(due) }
     }
 
     private func publish(_ state: CameraState) {
@@ -54,17 +79,16 @@ struct Announcer: Sendable {
     }
 
     mutating func announce(_ event: GestureEvent, at time: Timestamp) {
-        let properties = MQTTProperties(expiryInterval: UInt32(eventLifetime), contentType: "application/json")
         let sent: Bool
         switch writer.write(event, at: time) {
         case .toggle(let toggle):
-            sent = send(topics.toggle, Payload.encode(toggle), qos: .atLeastOnce, retain: false, properties: properties)
+            sent = send(topics.toggle, Payload.encode(toggle), qos: .atLeastOnce, retain: false, properties: .event(.toggle))
             logger.info("toggle", ["hand": toggle.hand.rawValue, "confidence": toggle.confidence, "id": toggle.id, "published": sent])
         case .brightness(let brightness):
             let isEdge = brightness.phase != .changed
             sent = send(
                 topics.brightness, Payload.encode(brightness), qos: isEdge ? .atLeastOnce : .atMostOnce, retain: false,
-                properties: properties)
+                properties: .event(.brightness))
             let level: Logger.Level = isEdge ? .info : .debug
             logger.log(
                 level, "brightness",
@@ -90,6 +114,18 @@ struct Announcer: Sendable {
     }
 }
 
+extension MQTTProperties {
+    /// What an event says of itself beside its payload, where the broker speaks MQTT 5.
+    static func event(_ leaf: Topics.CameraLeaf) -> Self {
+        Self(
+            expiryInterval: UInt32(eventLifetime), contentType: "application/json",
+            userProperties: [
+                UserProperty(name: "schema", value: "handkit/camera/\(leaf.rawValue)"),
+                UserProperty(name: "version", value: "\(schemaVersion)"),
+            ])
+    }
+}
+
 /// The topics of one camera.
 struct CameraTopics: Sendable {
     let toggle: TopicName
@@ -98,6 +134,9 @@ struct CameraTopics: Sendable {
     let availability: TopicName
     let enabled: TopicName
     let enabledSet: TopicName
+    let fingers: TopicName
+    let armed: TopicName
+    let armedSet: TopicName
     let target: TopicName
 
     init(_ topics: Topics, camera: Identifier) {
@@ -111,6 +150,9 @@ struct CameraTopics: Sendable {
         availability = name(.availability)
         enabled = name(.enabled)
         enabledSet = name(.enabledSet)
+        fingers = name(.fingers)
+        armed = name(.armed)
+        armedSet = name(.armedSet)
         target = name(.target)
     }
 }

@@ -72,4 +72,5 @@ actor RecognitionThread {
     func observe(_ frame: Frame) throws -> Recognition.Observation { try recognition.observe(frame) }
     func interrupt(at time: Double) -> Recognition.Observation { recognition.interrupt(at: time) }
     func lampIs(at brightness: Double) { recognition.lampIs(at: brightness) }
+    func arm(_ isOn: Bool) -> Bool { recognition.arm(isOn) }
 }

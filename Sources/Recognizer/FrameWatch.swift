@@ -22,6 +22,11 @@ public struct FrameWatch: Sendable {
 
     public mutating func lostCamera() { lastFrame = nil }
 
+    /// Seconds since the latest frame; nil where none is expected or none came.
+    public func frameAge(at time: Double) -> Double? {
+        isPaused ? nil : lastFrame.map { max(0, time - $0) }
+    }
+
     public func availability(at time: Double) -> Availability {
         if isPaused { return .online }
         guard let lastFrame, time - lastFrame < Self.patience else { return .offline }

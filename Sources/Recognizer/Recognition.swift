@@ -15,6 +15,11 @@ public struct Recognition {
         public var events: [GestureEvent]
         public var brightness: Double
         public var pinch: GestureRecognizer.Pinch
+        /// Stretched fingers of all hands, 0 to 10.
+        public var fingers: Int
+        /// Whether gestures act, and how much of the arming gesture is done, 0 to 1.
+        public var isArmed: Bool
+        public var armingProgress: Double
     }
 
     private var tracker: HandTracker
@@ -52,6 +57,14 @@ public struct Recognition {
     /// Tells where the lamp is, 0 to 100 %, so that the next slide starts there.
     public mutating func lampIs(at brightness: Double) { gestures.lampIs(at: brightness) }
 
+    /// Arms or disarms by command, where the settings allow it.
+    ///
+    /// - Returns: Whether gestures act now.
+    public mutating func arm(_ isOn: Bool) -> Bool {
+        gestures.arm(isOn)
+        return gestures.isArmed
+    }
+
     /// Ends what is under way: the next frame comes after a gap, or never.
     public mutating func interrupt(at time: Double) -> Observation {
         tracker.reset()
@@ -59,6 +72,8 @@ public struct Recognition {
     }
 
     private func observation(_ events: [GestureEvent], hands: [Hand], time: Double) -> Observation {
-        Observation(time: time, hands: hands, events: events, brightness: gestures.brightness, pinch: gestures.pinch)
+        Observation(
+            time: time, hands: hands, events: events, brightness: gestures.brightness, pinch: gestures.pinch, fingers: gestures.fingers,
+            isArmed: gestures.isArmed, armingProgress: gestures.armingProgress)
     }
 }

@@ -2,6 +2,8 @@ internal import BrokerLink
 internal import Camera
 internal import Contract
 internal import FoundationEssentials
+internal import Gestures
+internal import HomeAssistant
 internal import ServiceKit
 internal import Settings
 
@@ -84,7 +86,8 @@ public enum RecognizerProgram {
             source: .init(
                 specification: specification, request: CaptureRequest(camera), loops: arguments.has(flag: "loop"),
                 onEnd: { ended.request() }),
-            topics: topics, client: link.client, recognition: recognition, boot: .random(in: .min ... .max), logger: logger)
+            topics: topics, discovery: discovery(settings), client: link.client, recognition: recognition, boot: .random(in: .min ... .max),
+            logger: logger)
         let group = ServiceGroup([.init("mqtt", link), .init("recognizer", service)], logger: logger)
         logger.notice("handkit-recognizer starts", ["version": Product.version, "camera": camera.id])
         async let stop: Void = Shutdown.$current.withValue(ended) {
@@ -94,6 +97,14 @@ public enum RecognizerProgram {
         try await group.run()
         ended.request()
         await stop
+    }
+
+    private static func discovery(_ settings: Settings) -> Discovery {
+        let (topics, camera) = (settings.mqtt.topics, settings.camera.id)
+        let arming = settings.gestures.arming.mode
+        let features = DiscoveryDevice.CameraFeatures(showsArming: arming != .off, armsByCommand: arming == .command || arming == .both)
+        let device = DiscoveryDevice.camera(camera, topics: topics, version: Product.version, features: features)
+        return Discovery(settings.homeAssistant, owner: topics.camera(camera, .availability), devices: [device])
     }
 
     private static func replay(_ arguments: Arguments) async throws {

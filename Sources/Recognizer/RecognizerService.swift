@@ -2,6 +2,7 @@ internal import BrokerLink
 internal import Camera
 internal import Contract
 internal import Gestures
+internal import HomeAssistant
 internal import Imaging
 internal import MQTT
 internal import ServiceKit
@@ -24,7 +25,12 @@ actor RecognizerService: Service {
     private let client: MQTTClient
     private let recognition: RecognitionThread
     private let logger: Logger
+    private let discovery: Discovery
     private var announcer: Announcer
+    /// When everything is published for a Home Assistant that has started.
+    private var announcesAt: Double?
+    /// What the latest frame showed, or why there is none.
+    private var state: CameraState?
     private var watch = FrameWatch()
     private var rate = FrameRate()
     private var isEnabled = true
@@ -32,15 +38,18 @@ actor RecognizerService: Service {
     /// Wakes the camera loop when the switch or its end is changed.
     private let switched = Mailbox<Bool>()
 
-    init(source: Source, topics: CameraTopics, client: MQTTClient, recognition: RecognitionThread, boot: UInt32, logger: Logger) {
+    init(
+        source: Source, topics: CameraTopics, discovery: Discovery, client: MQTTClient, recognition: RecognitionThread, boot: UInt32,
+        logger: Logger
+    ) {
+        self.discovery = discovery
         (self.source, self.topics, self.client, self.recognition, self.logger) = (source, topics, client, recognition, logger)
-        announcer = Announcer(client: client, topics: topics, boot: boot, logger: logger)
+        announcer = Announcer(client: client, topics: topics, discovery: discovery, boot: boot, logger: logger)
     }
 
     nonisolated func run() async throws {
-        client.subscribe([
-            MQTTSubscription(TopicFilter(topics.target)), MQTTSubscription(TopicFilter(topics.enabledSet)),
-        ])
+        client.subscribe([topics.target, topics.enabledSet, topics.armedSet].map { MQTTSubscription(TopicFilter($0)) })
+        client.subscribe(discovery.subscriptions.compactMap { try? MQTTSubscription(TopicFilter($0)) })
         try await cancelledByShutdown {
             try await withThrowingTaskGroup(of: Void.self) { group in
                 group.addTask { await self.followBroker() }
@@ -61,7 +70,7 @@ actor RecognizerService: Service {
             log.happened(event)
             switch event {
             case .connected:
-                announcer.connected(availability: watch.availability(at: steadySeconds()), isEnabled: isEnabled, at: steadySeconds())
+                publishEverything()
             case .message(let message):
                 await received(message)
             default:
@@ -81,18 +90,41 @@ actor RecognizerService: Service {
                 logger.warning("a message was left alone", ["topic": message.topic, "reason": "\(error)"])
             }
         case topics.enabledSet:
-            guard let value = Switch(rawValue: String(decoding: message.payload.prefix(16), as: UTF8.self)) else {
-                logger.warning("a message was left alone", ["topic": message.topic, "reason": "it is neither ON nor OFF"])
-                return
+            if let isOn = command(message) { enable(isOn) }
+        case topics.armedSet:
+            guard let isOn = command(message) else { return }
+            let isArmed = await recognition.arm(isOn)
+            if isArmed != isOn {
+                logger.warning("a message was left alone", ["topic": message.topic, "reason": "gestures.arming.mode allows no command"])
             }
-            guard !message.retain else {
-                logger.warning("a message was left alone", ["topic": message.topic, "reason": "commands must not be retained"])
-                return
-            }
-            enable(value == .on)
+            announcer.announce(isArmed: isArmed, always: true)
         default:
-            break
+            switch discovery.received(topic: message.topic.string, payload: message.payload, retained: message.retain) {
+            case .announceSoon: announcesAt = steadySeconds() + .random(in: 0...Discovery.longestPause)
+            case .publish(let messages): announcer.publish(messages)
+            case nil: break
+            }
         }
+    }
+
+    /// What a message of a `…/set` topic wants; nil for one that is left alone.
+    private func command(_ message: MQTTMessage) -> Bool? {
+        // A retained command is cleared by an empty message, which wants nothing.
+        if message.payload.isEmpty { return nil }
+        guard let value = Switch(rawValue: String(decoding: message.payload.prefix(16), as: UTF8.self)) else {
+            logger.warning("a message was left alone", ["topic": message.topic, "reason": "it is neither ON nor OFF"])
+            return nil
+        }
+        guard !message.retain else {
+            logger.warning("a message was left alone", ["topic": message.topic, "reason": "commands must not be retained"])
+            return nil
+        }
+        return value == .on
+    }
+
+    private func publishEverything() {
+        let time = steadySeconds()
+        announcer.publishEverything(availability: watch.availability(at: time), isEnabled: isEnabled, at: time)
     }
 
     private func enable(_ isEnabled: Bool) {
@@ -107,7 +139,15 @@ actor RecognizerService: Service {
     private func tickForEver() async {
         while (try? await Task.sleep(for: .milliseconds(250))) != nil {
             let time = steadySeconds()
-            announcer.tick(at: time)
+            if let due = announcesAt, due <= time {
+                announcesAt = nil
+                publishEverything()
+            }
+            if var state {
+                state.frameAge = watch.frameAge(at: time)?.rounded(1)
+                if state.frameAge ?? .infinity > 1 { state.fps = 0 }
+                announcer.update(state, at: time)
+            }
             announcer.announce(watch.availability(at: time))
         }
     }
@@ -141,6 +181,7 @@ actor RecognizerService: Service {
                 if case .clip = source.specification { throw error }
                 guard hasWorked || session != nil else { throw error }
                 watch.lostCamera()
+                state?.problem = FailureReport.line(for: error)
                 let wait = backoff.next(jitter: .random(in: 0...1))
                 logger.warning("camera lost, trying again", ["reason": FailureReport.line(for: error), "retry_in": "\(wait)"])
                 try? await Task.sleep(for: wait)
@@ -183,7 +224,11 @@ actor RecognizerService: Service {
         watch.sawFrame(at: time)
         announcer.announce(watch.availability(at: time))
         for event in observation.events { announcer.announce(event, at: arrival) }
-        announcer.update(CameraState(observation, framesPerSecond: rate.frame(at: observation.time)), at: time)
+        announcer.announce(fingers: observation.fingers)
+        announcer.announce(isArmed: observation.isArmed)
+        let state = CameraState(observation, framesPerSecond: rate.frame(at: observation.time))
+        self.state = state
+        announcer.update(state, at: time)
     }
 }
 
@@ -197,7 +242,7 @@ extension CameraState {
             }
         self.init(
             brightness: Int(observation.brightness.rounded()), hand: !observation.hands.isEmpty, pinch: pinch,
-            fps: framesPerSecond.rounded(1))
+            fps: framesPerSecond.rounded(1), armed: observation.isArmed, arming: observation.armingProgress.rounded(1), frameAge: 0)
     }
 }
 

@@ -6,7 +6,7 @@ public import Contract
 public struct StateThrottle: Sendable {
     /// The contract's limit.
     public static let shortestInterval = 0.25
-    /// How long a change of the frame rate alone may wait: nobody acts on it, and every message is a row in somebody's database.
+    /// How long a change of the frames' rate and age alone may wait: nobody acts on it, and every message is a row in somebody's database.
     public static let rateInterval = 10.0
 
     private var published: (state: CameraState, time: Double)?
@@ -36,8 +36,9 @@ public struct StateThrottle: Sendable {
 }
 
 extension CameraState {
-    /// In anything but the frame rate.
+    /// In anything but the frames' rate and age.
     fileprivate func differs(from other: CameraState) -> Bool {
-        brightness != other.brightness || hand != other.hand || pinch != other.pinch
+        brightness != other.brightness || hand != other.hand || pinch != other.pinch || armed != other.armed || arming != other.arming
+            || problem != other.problem
     }
 }

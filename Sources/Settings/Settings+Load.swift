@@ -45,6 +45,7 @@ extension Settings {
         settings.bridge.read(reader.root.section("bridge"))
         settings.readLamps(reader.root)
         settings.readRoutes(reader.root)
+        settings.homeAssistant.read(reader.root.section("homeassistant"))
         settings.log.read(reader.root.section("log"))
         let (problems, warnings) = reader.finish(ignoring: foreignNames)
         guard problems.isEmpty else { throw .invalid(problems) }

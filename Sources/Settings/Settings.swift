@@ -1,5 +1,6 @@
 public import Contract
 public import Gestures
+public import HomeAssistant
 public import ServiceKit
 
 /// Everything a person may configure, for both services: each reads the same file, checks all of it and uses its part.
@@ -14,6 +15,7 @@ public struct Settings: Equatable, Sendable {
     public var lamps: [Lamp] = []
     /// Which camera controls which lamps. Where the file has no `routes`, the configured camera controls every configured lamp.
     public var routes: [Route] = []
+    public var homeAssistant = Discovery.Settings()
     public var log = Log()
 
     /// What `load` found odd and harmless, such as an environment name that no key has; for a program to log.

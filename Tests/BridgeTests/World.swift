@@ -55,7 +55,7 @@ struct World {
         switch random.below(12) {
         case 0...4: command(.level(Int(random.below(101))))
         case 5, 6: command(.toggle)
-        case 7: command(.power(random.below(2) == 0))
+        case 7: command(random.below(3) == 0 ? .identify : .power(random.below(2) == 0))
         case 8 where faults && random.below(4) == 0: disconnect()
         case 9 where !connected: connect()
         case 10: switchByHand(random.below(2) == 0)
@@ -67,7 +67,7 @@ struct World {
     mutating func command(_ command: LampCommand) {
         switch command {
         case .level(let level): lastLevel = level
-        case .toggle, .power: (lastLevel, accounted) = (nil, accounted + 1)
+        case .toggle, .power, .identify: (lastLevel, accounted) = (nil, accounted + 1)
         }
         let expires = command == .toggle ? now + .seconds(3) : nil
         if let expires { toggleDeadlines.append(expires) }
@@ -137,6 +137,7 @@ struct World {
             }
             if let brightness { lamp.brightness = brightness }
             return .written
+        case .identify: return .written
         }
     }
 
@@ -151,7 +152,7 @@ struct World {
             case .done(.toggle, _, _):
                 dones += 1
                 if let lastWrite, lastWrite >= toggleDeadlines.removeFirst() { lateToggles += 1 }
-            case .done(.power, _, _): dones += 1
+            case .done(.power, _, _), .done(.identify, _, _): dones += 1
             case .dropped(let command, _, let reason):
                 drops += 1
                 guard command == .toggle else { break }

@@ -7,6 +7,8 @@ public enum LampCommand: Equatable, Sendable {
     case power(Bool)
     /// 0 to 100 %, whole; 0 means off.
     case level(Int)
+    /// Show which lamp it is, by blinking for instance.
+    case identify
 
     /// A slide's percent as a lamp takes it: whole, and at least 1 unless it is 0, so that the darkest step is never off by rounding.
     public static func level(percent: Double) -> Self {
@@ -33,6 +35,8 @@ public enum CommandOrigin: Equatable, Sendable {
     case slide(Identifier)
     /// `lamp/<id>/set`.
     case set
+    /// A request that waits for its answer, by its number.
+    case request(Int)
 }
 
 /// A lamp as it was last known to be.

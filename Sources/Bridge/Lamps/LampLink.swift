@@ -10,6 +10,8 @@ struct LampLink: Sendable {
 
     let session: HAPSession
     let bulb: Lightbulb
+    /// What makes the accessory show itself; nil where it has none.
+    let identify: CharacteristicID?
 
     /// Connects, verifies and finds the bulb. Of a gateway with several it is the first.
     /// - Parameter address: where to look; nil for where it was when it was paired.
@@ -23,7 +25,11 @@ struct LampLink: Sendable {
             throw .hap(error)
         }
         do throws(HAPError) {
-            if let bulb = Lightbulb.all(in: try await session.accessories()).first { return LampLink(session: session, bulb: bulb) }
+            let accessories = try await session.accessories()
+            if let bulb = Lightbulb.all(in: accessories).first {
+                let information = accessories.first { $0.id == bulb.accessory }?.service(.accessoryInformation)
+                return LampLink(session: session, bulb: bulb, identify: information?.characteristic(.identify)?.id)
+            }
         } catch {
             await session.close()
             throw .hap(error)
@@ -51,6 +57,9 @@ struct LampLink: Sendable {
             switch request {
             case .read: return answer(try await session.read(ids))
             case .write(let on, let brightness): return answer(try await session.write(writes(on, brightness)))
+            case .identify:
+                guard let identify else { return .failed(.refused(status: Int(HAPStatus.notReported.code))) }
+                return answer(try await session.write([CharacteristicWrite(identify, .bool(true))]))
             }
         } catch {
             return .failed(Self.failure(error))
@@ -113,4 +122,9 @@ struct LampLink: Sendable {
         default: .lost
         }
     }
+}
+
+extension HAPType {
+    /// Of the accessory information service, HAP-R2 9.45.
+    fileprivate static let identify: HAPType = "14"
 }

@@ -48,6 +48,7 @@ public struct LampQueue: Sendable {
         /// Read On, and Brightness where there is one.
         case read
         case write(on: Bool?, brightness: Int?)
+        case identify
     }
 
     public enum Answer: Equatable, Sendable {
@@ -95,7 +96,8 @@ public struct LampQueue: Sendable {
         var expires: ContinuousClock.Instant
 
         var isLevel: Bool { if case .level = command { true } else { false } }
-        var isToggle: Bool { command == .toggle }
+        /// Whether doing it twice is another thing than doing it once.
+        var isOnce: Bool { command == .toggle || command == .identify }
     }
 
     private struct Write: Sendable {
@@ -110,6 +112,7 @@ public struct LampQueue: Sendable {
         case refreshing
         case inverting(Entry)
         case writing(Entry, Write)
+        case identifying(Entry)
     }
 
     private let policy: Policy
@@ -190,7 +193,7 @@ public struct LampQueue: Sendable {
         case .offline: return
         case .idle, .refreshing: break
         case .inverting(let entry): putBack(entry)
-        case .writing(let entry, _): lost(entry, &actions)
+        case .writing(let entry, _), .identifying(let entry): lost(entry, &actions)
         }
         activity = .offline
         (known, settledLevel, refreshDue, retryAt, nextPoll) = (nil, nil, false, nil, nil)
@@ -198,7 +201,7 @@ public struct LampQueue: Sendable {
     }
 
     private mutating func lost(_ entry: Entry, _ actions: inout [Action]) {
-        if entry.isToggle {
+        if entry.isOnce {
             actions.append(.dropped(entry.command, origin: entry.origin, .unconfirmed))
         } else {
             putBack(entry)
@@ -236,6 +239,16 @@ public struct LampQueue: Sendable {
             known = values
             actions.append(.state(values))
             actions.append(.done(entry.command, origin: entry.origin, values))
+        case (.identifying(let entry), .written):
+            activity = .idle
+            if let known { actions.append(.done(entry.command, origin: entry.origin, known)) }
+        case (.identifying(let entry), .failed(.busy)):
+            activity = .idle
+            putBack(entry)
+            retryAt = now + policy.retryDelay
+        case (.identifying(let entry), .failed(.refused(let status))):
+            activity = .idle
+            actions.append(.dropped(entry.command, origin: entry.origin, .refused(status: status)))
         case (.refreshing, .failed(.busy)):
             activity = .idle
             retryAt = now + policy.retryDelay
@@ -254,7 +267,7 @@ public struct LampQueue: Sendable {
             // One of two values written together may have been taken.
             (settledLevel, refreshDue) = (nil, true)
             actions.append(.dropped(entry.command, origin: entry.origin, .refused(status: status)))
-        case (.refreshing, _), (.inverting, _), (.writing, _):
+        case (.refreshing, _), (.inverting, _), (.writing, _), (.identifying, _):
             preconditionFailure("an answer of the other kind than the request")
         }
     }
@@ -319,6 +332,10 @@ public struct LampQueue: Sendable {
             case .power(let on):
                 waiting.removeFirst()
                 write(Write(on: on), for: entry, &actions)
+            case .identify:
+                waiting.removeFirst()
+                activity = .identifying(entry)
+                actions.append(.send(.identify))
             case .level(let level):
                 guard !isSettled(level, known) else {
                     waiting.removeFirst()

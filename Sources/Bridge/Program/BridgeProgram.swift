@@ -1,6 +1,7 @@
 import BrokerLink
 import Contract
 import FoundationEssentials
+import HomeAssistant
 import HomeKit
 import MQTT
 import ServiceKit
@@ -90,7 +91,10 @@ public enum BridgeProgram {
             logger.notice("route", ["camera": camera, "lamps": lamps.map(\.rawValue).joined(separator: ",")])
         }
         let topics = settings.mqtt.topics
-        let layout = BridgeCore.Layout(bridge: settings.bridge.id, topics: topics, lamps: plan.lamps.map(\.id), routes: plan.routes)
+        var layout = BridgeCore.Layout(bridge: settings.bridge.id, topics: topics, lamps: plan.lamps.map(\.id), routes: plan.routes)
+        layout.homeAssistant = settings.homeAssistant
+        layout.announcementPause = .seconds(Double.random(in: 0...Discovery.longestPause))
+        layout.version = Product.version
         let link = BrokerLink(
             settings: settings.mqtt, role: "bridge", id: settings.bridge.id, availability: try TopicName(layout.availabilityTopic))
         let service = BridgeService(layout, plan, client: link.client, shelf: shelf, logger: logger)

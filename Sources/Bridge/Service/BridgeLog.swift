@@ -21,20 +21,14 @@ extension Logger {
         let level = values.brightness.map { "\($0)%" } ?? "-"
         switch command {
         case .toggle: info("toggle", ["from": origin.name, "lamp": lamp, "state": state, "level": level])
+        case .identify: info("identify", ["from": origin.name, "lamp": lamp])
         case .power: info("switch", ["from": origin.name, "lamp": lamp, "state": state, "level": level])
         case .level: log(origin.isStep ? .debug : .info, "brightness", ["from": origin.name, "lamp": lamp, "state": state, "level": level])
         }
     }
 
     func dropped(_ command: LampCommand, _ origin: CommandOrigin, _ lamp: Identifier, _ reason: LampQueue.DropReason) {
-        let why =
-            switch reason {
-            case .stale: "too late: the lamp did not answer in time"
-            case .overflow: "too many commands wait for this lamp"
-            case .refused(let status): "the lamp refused it, status \(status)"
-            case .unconfirmed: "the connection ended before the lamp's answer"
-            }
-        warning("command dropped", ["command": command.name, "from": origin.name, "lamp": lamp, "reason": why])
+        warning("command dropped", ["command": command.name, "from": origin.name, "lamp": lamp, "reason": reason.text])
     }
 
     func rejected(_ reason: Rejection, _ topic: String, _ detail: String?, _ isFirst: Bool) {
@@ -51,11 +45,24 @@ extension Logger {
     }
 }
 
+extension LampQueue.DropReason {
+    /// For a person.
+    var text: String {
+        switch self {
+        case .stale: "too late: the lamp did not answer in time"
+        case .overflow: "too many commands wait for this lamp"
+        case .refused(let status): "the lamp refused it, status \(status)"
+        case .unconfirmed: "the connection ended before the lamp's answer"
+        }
+    }
+}
+
 extension CommandOrigin {
     fileprivate var name: String {
         switch self {
         case .camera(let camera), .slide(let camera): "camera/\(camera)"
         case .set: "mqtt"
+        case .request: "request"
         }
     }
 
@@ -66,6 +73,7 @@ extension LampCommand {
     fileprivate var name: String {
         switch self {
         case .toggle: "toggle"
+        case .identify: "identify"
         case .power(let on): on ? "on" : "off"
         case .level(let level): "\(level)%"
         }

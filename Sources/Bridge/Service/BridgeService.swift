@@ -27,12 +27,14 @@ public actor BridgeService: Service {
     private var brokerLog: BrokerLog
     private let client: MQTTClient
     private let logger: Logger
+    private let topics: Topics
 
     /// - Parameters:
     ///   - client: the connection to the broker, which somebody else keeps running; its events are read here.
     ///   - plan: which lamps to keep connected.
     init(_ layout: BridgeCore.Layout, _ plan: BridgePlan, client: MQTTClient, shelf: PairingShelf, logger: Logger) {
         core = BridgeCore(layout, at: .now)
+        topics = layout.topics
         lamps = Dictionary(
             uniqueKeysWithValues: plan.lamps.map { lamp in
                 var policy = LampQueue.Policy()
@@ -78,6 +80,8 @@ public actor BridgeService: Service {
         for action in actions {
             switch action {
             case .publish(let message): publish(message)
+            case .respond(let message): respond(message)
+            case .refresh(let lamp): handle(.missedReports, of: lamp)
             case .command(let command, let lamp, let origin, let expires):
                 handle(.command(command, origin: origin, expires: expires), of: lamp)
             case .rejected(let reason, let topic, let detail, let isFirst): logger.rejected(reason, topic, detail, isFirst)
@@ -97,10 +101,13 @@ public actor BridgeService: Service {
                 lamps[id]?.isUp = true
                 lamps[id]?.trouble = nil
                 handle(.lamp(id, .state(values)))
-            case .done(let command, let origin, let values): logger.done(command, origin, id, values)
+            case .done(let command, let origin, let values):
+                logger.done(command, origin, id, values)
+                if case .request(let number) = origin { handle(.lamp(id, .answered(request: number, error: nil))) }
             case .dropped(let command, let origin, let reason):
                 logger.dropped(command, origin, id, reason)
                 handle(.lamp(id, .dropped(command, reason.rejection)))
+                if case .request(let number) = origin { handle(.lamp(id, .answered(request: number, error: reason.text))) }
             }
         }
         let deadline = lamps[id]?.queue.deadline
@@ -120,9 +127,26 @@ public actor BridgeService: Service {
         case .connected: handle(.connected)
         case .disconnected: handle(.disconnected)
         case .message(let message):
-            handle(.message(topic: message.topic.string, payload: message.payload, retained: message.retain))
+            if case .request(let request) = topics.address(of: message.topic.string) {
+                let request = RequestMessage(
+                    request, payload: message.payload, responseTopic: message.properties.responseTopic?.string,
+                    correlation: message.properties.correlationData)
+                handle(.request(request, retained: message.retain))
+            } else {
+                handle(.message(topic: message.topic.string, payload: message.payload, retained: message.retain))
+            }
         case .dropped(let count): handle(.overrun(count: count))
         case .subscribed, .subscriptionRefused, .undelivered: break
+        }
+    }
+
+    private func respond(_ message: ResponseMessage) {
+        do {
+            let properties = MQTTProperties(contentType: "application/json", correlationData: message.correlation)
+            try client.send(
+                MQTTMessage(topic: TopicName(message.topic), payload: message.payload, qos: .atLeastOnce, properties: properties))
+        } catch {
+            logger.warning("a request was not answered", ["topic": message.topic, "reason": "\(error)"])
         }
     }
 
