@@ -32,6 +32,7 @@ class Bulb(Accessory):
         self.power = service.configure_char("On", value=False)
         self.level = service.configure_char("Brightness", value=40)
         service.setter_callback = self.written
+        self.get_service("AccessoryInformation").configure_char("Identify", setter_callback=lambda _: self.identify())
 
     def written(self, values):
         facts = {}
