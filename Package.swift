@@ -35,6 +35,7 @@ let package = Package(
     products: [
         .executable(name: "handkit-recognizer", targets: ["handkit-recognizer"]),
         .executable(name: "handkit-bridge", targets: ["handkit-bridge"]),
+        .executable(name: "handkit-lamp", targets: ["handkit-lamp"]),
         .executable(name: "handkit-bench", targets: ["handkit-bench"]),
     ],
     targets: [
@@ -43,6 +44,7 @@ let package = Package(
         systemLibrary("CFFmpeg", pkgConfig: "libavformat libavcodec libavutil", apt: "libavformat-dev"),
         systemLibrary("CTurboJPEG", pkgConfig: "libturbojpeg", apt: "libturbojpeg0-dev"),
         systemLibrary("COpenSSL", pkgConfig: "libcrypto", apt: "libssl-dev"),
+        systemLibrary("CQRencode", pkgConfig: "libqrencode", apt: "libqrencode-dev"),
         systemLibrary("CYAML", pkgConfig: "yaml-0.1", apt: "libyaml-dev"),
         .target(
             name: "COpenVINO", cSettings: [.unsafeFlags(["-I\(prefix)/include"])],
@@ -84,8 +86,10 @@ let package = Package(
                 "ServiceKit", "Settings",
             ]),
         module("Bridge", ["BrokerLink", "Contract", "HomeAssistant", "HomeKit", "MQTT", "ServiceKit", "Settings"]),
+        module("Lamp", ["CQRencode", "Cryptography", "HomeKit", "MDNS", "ServiceKit", "Settings"]),
         program("handkit-recognizer", ["Recognizer"]),
         program("handkit-bridge", ["Bridge"]),
+        program("handkit-lamp", ["Lamp"]),
         program("handkit-bench", ["Camera", "HandTracking", "Imaging", "Inference", "Recognizer", "ServiceKit", "Settings"]),
 
         .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: swiftSettings),

@@ -20,6 +20,30 @@ public enum SRPGroup {
 
     /// H(N) xor H(g), g as one byte.
     static let fingerprint: [UInt8] = zip(SHA512.hash(prime.bytes()), SHA512.hash(generator.bytes())).map { $0 ^ $1 }
+
+    /// x = H(salt, H(user ":" password)).
+    static func exponent(username: [UInt8], password: SecretBytes, salt: [UInt8]) -> BigNumber {
+        var inner = SHA512()
+        inner.update(username)
+        inner.update(Array(":".utf8))
+        inner.update(password)
+        var outer = SHA512()
+        outer.update(salt)
+        outer.update(inner.finishSecret())
+        return BigNumber(outer.finishSecret())
+    }
+
+    /// M1 = H(H(N) xor H(g), H(user), salt, A, B, K), with A and B as the bytes they are given in.
+    static func proof(username: [UInt8], salt: [UInt8], clientKey: [UInt8], serverKey: [UInt8], sessionKey: SecretBytes) -> [UInt8] {
+        var hash = SHA512()
+        hash.update(fingerprint)
+        hash.update(SHA512.hash(username))
+        hash.update(salt)
+        hash.update(clientKey)
+        hash.update(serverKey)
+        hash.update(sessionKey)
+        return hash.finish()
+    }
 }
 
 /// The controller's side of SRP-6a, from the moment the accessory's salt and public key are known.
@@ -49,14 +73,7 @@ public struct SRPClient: Sendable {
         self.salt = salt
         self.serverPublicKey = serverPublicKey
 
-        var inner = SHA512()
-        inner.update(self.username)
-        inner.update(Array(":".utf8))
-        inner.update(password)
-        var outer = SHA512()
-        outer.update(salt)
-        outer.update(inner.finishSecret())
-        exponent = BigNumber(outer.finishSecret())
+        exponent = SRPGroup.exponent(username: self.username, password: password, salt: salt)
         let verifier = SRPGroup.generator.power(exponent, modulo: prime)
         base = server.minus(SRPGroup.multiplier.times(verifier, modulo: prime), modulo: prime)
     }
@@ -74,14 +91,8 @@ public struct SRPClient: Sendable {
         keyHash.update(shared)
         let key = keyHash.finishSecret()
 
-        var proofHash = SHA512()
-        proofHash.update(SRPGroup.fingerprint)
-        proofHash.update(SHA512.hash(username))
-        proofHash.update(salt)
-        proofHash.update(publicKey)
-        proofHash.update(serverPublicKey)
-        proofHash.update(key)
-        let proof = proofHash.finish()
+        let proof = SRPGroup.proof(
+            username: username, salt: salt, clientKey: publicKey, serverKey: serverPublicKey, sessionKey: key)
 
         var expectedHash = SHA512()
         expectedHash.update(publicKey)

@@ -101,13 +101,13 @@ private func name(_ text: String) throws -> DNSName { try #require(DNSName(text)
     @Test func `rubbish never crashes, and what is read can be written and read again`() throws {
         var random = SeededGenerator(seed: 1)
         var read = 0
-        for _ in 0..<20_000 {
+        for _ in 0..<6_000 {
             let bytes = random.mutated(Self.answer)
             guard let message = try? DNSMessage(decoding: bytes) else { continue }
             read += 1
             #expect(try DNSMessage(decoding: message.encoded) == message)
         }
-        #expect(read > 1000)
-        for _ in 0..<5_000 { _ = try? DNSMessage(decoding: random.bytes(upTo: 600)) }
+        #expect(read > 300)
+        for _ in 0..<2_000 { _ = try? DNSMessage(decoding: random.bytes(upTo: 600)) }
     }
 }

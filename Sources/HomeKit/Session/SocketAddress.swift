@@ -24,6 +24,14 @@ struct SocketAddress: Sendable {
         }
     }
 
+    func bind(_ descriptor: Int32) -> Int32 {
+        bytes.withUnsafeBytes { bytes in
+            guard let base = bytes.baseAddress else { return EINVAL }
+            let result = Glibc.bind(descriptor, base.assumingMemoryBound(to: sockaddr.self), socklen_t(bytes.count))
+            return result == 0 ? 0 : errno
+        }
+    }
+
     /// The addresses of a host, in the system's order of preference.
     ///
     /// A numeric host is translated in place; a name is looked up on a Dispatch thread, since the look-up blocks.
@@ -35,7 +43,7 @@ struct SocketAddress: Sendable {
         return try result.get()
     }
 
-    private static func lookUp(_ address: HAPAddress, flags: Int32) -> Result<[SocketAddress], HAPError> {
+    static func lookUp(_ address: HAPAddress, flags: Int32) -> Result<[SocketAddress], HAPError> {
         var hints = addrinfo()
         hints.ai_family = AF_UNSPEC
         hints.ai_socktype = Int32(SOCK_STREAM.rawValue)

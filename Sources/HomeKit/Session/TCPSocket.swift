@@ -15,14 +15,24 @@ final class TCPSocket: Sendable {
         let flags = Int32(SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue)
         descriptor = socket(address.family, flags, 0)
         guard descriptor >= 0 else { throw Errno(code: errno) }
+        setOptions()
+        let code = address.connect(descriptor)
+        guard code == 0 || code == EINPROGRESS || code == EINTR else { throw Errno(code: code) }
+    }
+
+    /// Takes over a connection that was accepted.
+    init(adopting descriptor: Int32) {
+        self.descriptor = descriptor
+        setOptions()
+    }
+
+    private func setOptions() {
         set(IPPROTO_TCP, TCP_NODELAY, 1)
         set(SOL_SOCKET, SO_KEEPALIVE, 1)
         set(IPPROTO_TCP, TCP_KEEPIDLE, Self.keepAlive.idle)
         set(IPPROTO_TCP, TCP_KEEPINTVL, Self.keepAlive.interval)
         set(IPPROTO_TCP, TCP_KEEPCNT, Self.keepAlive.count)
         set(IPPROTO_TCP, TCP_USER_TIMEOUT, Self.userTimeout)
-        let code = address.connect(descriptor)
-        guard code == 0 || code == EINPROGRESS || code == EINTR else { throw Errno(code: code) }
     }
 
     deinit { close(descriptor) }

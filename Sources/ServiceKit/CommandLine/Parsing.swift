@@ -9,6 +9,7 @@ public enum Invocation: Equatable, Sendable {
 public struct Arguments: Equatable, Sendable {
     public let command: String
     fileprivate(set) var values: [String: String] = [:]
+    fileprivate(set) var lists: [String: [String]] = [:]
     fileprivate(set) var flags: Set<String> = []
 
     /// The value of an option (by its name) or of a positional (by its name as help shows it).
@@ -19,6 +20,9 @@ public struct Arguments: Equatable, Sendable {
 
     /// The value of an option or positional of the number kind.
     public func number(_ name: String) -> Double? { values[name].flatMap(Double.init) }
+
+    /// The values of an option that may be repeated, in their order.
+    public func all(_ name: String) -> [String] { lists[name] ?? [] }
 
     public func has(flag name: String) -> Bool { flags.contains(name) }
 }
@@ -105,7 +109,11 @@ extension ProgramSyntax {
                 guard option.kind.accepts(value) else {
                     throw .wrongValue(value, of: parts[0], expectation: option.kind.expectation ?? "not empty", help: help)
                 }
-                parsed.values[option.name] = value
+                if option.isRepeatable {
+                    parsed.lists[option.name, default: []].append(value)
+                } else {
+                    parsed.values[option.name] = value
+                }
             } else {
                 guard let positional = positionals.popFirst() else { throw .unexpectedArgument(argument, help: help) }
                 guard positional.kind.accepts(argument) else {

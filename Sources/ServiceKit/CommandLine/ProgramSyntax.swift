@@ -58,9 +58,11 @@ public struct OptionSyntax: Sendable {
     /// Nil for a flag; else what help shows as the value, upper case: `FILE`.
     public var value: String?
     public var kind: ValueKind
+    /// Whether it may be given more than once; ``Arguments/all(_:)`` has all its values.
+    public var isRepeatable: Bool
 
-    private init(name: String, help: String, value: String?, kind: ValueKind) {
-        (self.name, self.help, self.value, self.kind) = (name, help, value, kind)
+    private init(name: String, help: String, value: String?, kind: ValueKind, isRepeatable: Bool = false) {
+        (self.name, self.help, self.value, self.kind, self.isRepeatable) = (name, help, value, kind, isRepeatable)
     }
 
     /// An option that is there or not.
@@ -70,6 +72,11 @@ public struct OptionSyntax: Sendable {
 
     public static func value(_ name: String, _ value: String, _ help: String, kind: ValueKind = .text) -> Self {
         .init(name: name, help: help, value: value, kind: kind)
+    }
+
+    /// An option that may be given more than once.
+    public static func values(_ name: String, _ value: String, _ help: String, kind: ValueKind = .text) -> Self {
+        .init(name: name, help: help, value: value, kind: kind, isRepeatable: true)
     }
 }
 
@@ -90,7 +97,8 @@ public enum ValueKind: Hashable, Sendable {
         }
     }
 
-    func accepts(_ text: String) -> Bool {
+    /// Whether a text is such a value.
+    public func accepts(_ text: String) -> Bool {
         switch self {
         case .text: !text.isEmpty
         case .integer(let range): Int(text).map(range.contains) ?? false

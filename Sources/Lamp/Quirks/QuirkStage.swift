@@ -1,0 +1,141 @@
+import Cryptography
+import HomeKit
+
+/// Apple's manners with quirks: the one place where they are applied to what a controller sees of a connection.
+struct QuirkStage: AccessoryManners {
+    let quirks: Quirks
+    let traits: AccessoryTraits
+
+    private var requests: [AccessoryServer.Connection: Int] = [:]
+    private var verifiedRequests: [AccessoryServer.Connection: Int] = [:]
+    /// Whether the request at hand has written Brightness.
+    private var isDimming = false
+    private var held: [AccessoryServer.Connection: AccessoryResponse] = [:]
+
+    init(_ quirks: Quirks) {
+        self.quirks = quirks
+        var traits = AccessoryTraits()
+        if let interval = quirks.milliseconds(.eventInterval) { traits.eventInterval = interval }
+        if let limit = quirks.integer(.sessions) { (traits.connectionLimit, traits.refusesBeyondLimit) = (limit, true) }
+        if let reading = quirks[.leadingZeros] { traits.leadingZeros = reading == "apple" ? .stripped : .asSent }
+        if quirks.has(.zeroSalt) { traits.salt = [UInt8](repeating: 0, count: 16) }
+        if let limit = quirks.integer(.idleClose) { traits.idleLimit = .seconds(limit) }
+        traits.echoesEvents = quirks.has(.eventEcho)
+        traits.segment = quirks.integer(.segment)
+        traits.subscriptionLimit = quirks.integer(.eventsMax)
+        self.traits = traits
+    }
+
+    mutating func answer(_ occasion: AccessoryOccasion) -> AccessoryResponse? {
+        guard let request = occasion.request else { return nil }
+        requests[occasion.connection, default: 0] += 1
+        isDimming = false
+        if occasion.isVerified { verifiedRequests[occasion.connection, default: 0] += 1 }
+        if quirks.has(.strictRequests), !isStrict(request) { return .status(400) }
+        if request.path == "/pair-setup", let refusal = quirks[.pairSetup] {
+            let codes: [String: UInt8] = ["unknown": 1, "backoff": 3, "max-peers": 4, "max-tries": 5, "paired": 6, "busy": 7]
+            return codes[refusal].map { .pairingError(state: 2, code: $0) } ?? .status(Int(refusal) ?? 503)
+        }
+        if let limit = quirks.integer(.bare470), verifiedRequests[occasion.connection] ?? 0 > limit {
+            return .bare(470)
+        }
+        if quirks.has(.ignoresTrue), request.method == "PUT", request.text.contains("\"value\":true") { return .status(204) }
+        return nil
+    }
+
+    mutating func settle(_ change: BulbChange, _ state: BulbState) -> BulbOutcome {
+        var change = change
+        isDimming = isDimming || change.brightness != nil
+        if quirks.has(.zeroIsFull), change.brightness == 0, change.on == true { change.brightness = 100 }
+        var outcome = BulbOutcome(change.applied(to: state))
+        if let how = quirks[.brightnessNeedsOn], change.brightness != nil, change.on != true, !state.on {
+            outcome.state.brightness = state.brightness
+            if how == "rejected" { outcome.brightnessStatus = .notAllowedInCurrentState }
+        }
+        if let delay = quirks.milliseconds(.jumpBack), change.brightness != nil, change.on == true, state.on {
+            outcome.later = (delay, BulbChange(brightness: 100))
+        }
+        return outcome
+    }
+
+    mutating func deliver(_ response: AccessoryResponse, _ occasion: AccessoryOccasion) -> [AccessoryDelivery] {
+        guard occasion.request != nil else { return [.send(written(response, occasion))] }
+        let count = requests[occasion.connection] ?? 0
+        if let limit = quirks.integer(.muteAfter), count > limit { return [] }
+        if let limit = quirks.integer(.dropAfter), count > limit { return [.close] }
+        var answer = response
+        if quirks.has(.staleAnswers), occasion.isVerified {
+            guard let former = held.updateValue(response, forKey: occasion.connection) else { return [] }
+            answer = former
+        }
+        var deliveries: [AccessoryDelivery] = []
+        if let delay = quirks.milliseconds(.delay) { deliveries.append(.pause(delay)) }
+        if let lag = quirks.milliseconds(.dimmerLag), isDimming { deliveries.append(.pause(lag)) }
+        return deliveries + [.send(written(answer, occasion))]
+    }
+
+    mutating func closed(_ connection: AccessoryServer.Connection) {
+        requests[connection] = nil
+        verifiedRequests[connection] = nil
+        held[connection] = nil
+    }
+
+    // MARK: How it is written
+
+    private func written(_ response: AccessoryResponse, _ occasion: AccessoryOccasion) -> AccessoryResponse {
+        var response = response
+        if quirks.has(.noState) { response = response.withoutState }
+        if response.content == .json, !response.body.isEmpty {
+            let text = String(decoding: response.body, as: UTF8.self)
+            response.body = Array(misspelt(misjudged(text), occasion).utf8)
+        }
+        if let framing = quirks[.framing], response.framing != .none {
+            response.framing = framing == "chunked" && !response.body.isEmpty ? .chunked : .contentLength
+        }
+        response.hasLowerCaseHeaders = quirks.has(.lowerCaseHeaders)
+        if quirks.has(.newlineAfterBody), !response.body.isEmpty { response.tail = [0x0D, 0x0A] }
+        return response
+    }
+
+    private func misjudged(_ text: String) -> String {
+        guard let how = quirks[.status], let status = text.firstRange(of: "\"status\":-") else { return text }
+        switch how {
+        case "positive": return text.replacing("\"status\":-", with: "\"status\":")
+        case "true": return text.replacing("\"characteristics\":[", with: "\"characteristics\":[true,")
+        case "top-level": return "{" + text[status.lowerBound...].prefix { $0 != "}" && $0 != "," } + "}"
+        default:
+            var rest = text[...]
+            var kept = ""
+            while let place = rest.firstRange(of: ",\"status\":") {
+                kept += rest[..<place.lowerBound]
+                rest = rest[place.upperBound...].drop { $0 == "-" || $0.isNumber }
+            }
+            return kept + rest
+        }
+    }
+
+    private func misspelt(_ text: String, _ occasion: AccessoryOccasion) -> String {
+        switch quirks[.badJSON] {
+        case "comma": text.replacing("}]}", with: "},],}")
+        case "garbage": "{\"characteristics\":[{\"aid\":1,\"iid\":\u{0}\(text.count)"
+        case "early" where ["meta", "perms", "type", "ev"].contains { occasion.request?.query[$0] == "1" }:
+            text.replacing(",\"value\":", with: "},\"value\":")
+        default: text
+        }
+    }
+
+    // MARK: Strictness
+
+    private func isStrict(_ request: AccessoryRequest) -> Bool {
+        guard let host = request.header("host"), !host.contains(" ") else { return false }
+        let hasPort = host.hasPrefix("[") ? !host.hasSuffix("]") : host.contains(":")
+        let names = request.headers.map { $0.name.lowercased() }
+        let wanted = request.body.isEmpty ? ["host"] : ["host", "content-length", "content-type"]
+        let isTight = request.header("content-type") != AccessoryResponse.Content.json.rawValue || !request.text.contains(" ")
+        return !hasPort && (names == wanted || (request.body.isEmpty && names == ["host", "content-length", "content-type"])) && isTight
+    }
+}
+
+extension AccessoryRequest {
+    fileprivate var text: String { String(decoding: body, as: UTF8.self) }
+}
