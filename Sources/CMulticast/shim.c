@@ -4,7 +4,9 @@
 
 #include <arpa/inet.h>
 #include <errno.h>
+#include <netinet/in.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 static int set(int descriptor, int level, int option, int value) {
@@ -59,18 +61,18 @@ int cmulticast_join(int descriptor, int family, unsigned int interface) {
 }
 
 int cmulticast_send(
-    int descriptor, const void *bytes, size_t count, const struct sockaddr *to, socklen_t to_length, unsigned int interface) {
+    int descriptor, const void *bytes, size_t count, const void *to, size_t to_length, unsigned int interface) {
     union {
         struct cmsghdr head;
         char room[CMSG_SPACE(sizeof(struct in6_pktinfo))];
     } control;
     memset(&control, 0, sizeof control);
     struct iovec part = {.iov_base = (void *)bytes, .iov_len = count};
-    struct msghdr message = {.msg_name = (void *)to, .msg_namelen = to_length, .msg_iov = &part, .msg_iovlen = 1};
+    struct msghdr message = {.msg_name = (void *)to, .msg_namelen = (socklen_t)to_length, .msg_iov = &part, .msg_iovlen = 1};
     if (interface != 0) {
         struct cmsghdr *head = &control.head;
         message.msg_control = &control;
-        if (to->sa_family == AF_INET) {
+        if (((const struct sockaddr *)to)->sa_family == AF_INET) {
             struct in_pktinfo information = {.ipi_ifindex = (int)interface};
             head->cmsg_level = IPPROTO_IP;
             head->cmsg_type = IP_PKTINFO;
@@ -93,14 +95,14 @@ int cmulticast_send(
 }
 
 int cmulticast_receive(
-    int descriptor, void *buffer, size_t capacity, struct sockaddr_storage *from, socklen_t *from_length, unsigned int *interface) {
+    int descriptor, void *buffer, size_t capacity, void *from, size_t *from_length, unsigned int *interface) {
     union {
         struct cmsghdr head;
         char room[256];
     } control;
     struct iovec part = {.iov_base = buffer, .iov_len = capacity};
     struct msghdr message = {
-        .msg_name = from, .msg_namelen = sizeof *from, .msg_iov = &part, .msg_iovlen = 1, .msg_control = &control,
+        .msg_name = from, .msg_namelen = (socklen_t)*from_length, .msg_iov = &part, .msg_iovlen = 1, .msg_control = &control,
         .msg_controllen = sizeof control};
     ssize_t received;
     do received = recvmsg(descriptor, &message, 0);

@@ -75,27 +75,23 @@ final class MulticastSocket: Sendable {
     }
 
     func send(_ bytes: [UInt8], to endpoint: Endpoint, interface: UInt32) throws(MDNSFailure) {
-        let result = endpoint.bytes.withUnsafeBytes { address -> Int32 in
-            guard let base = address.baseAddress else { return -EINVAL }
-            return cmulticast_send(
-                descriptor, bytes, bytes.count, base.assumingMemoryBound(to: sockaddr.self), socklen_t(address.count), interface)
-        }
+        let result = cmulticast_send(descriptor, bytes, bytes.count, endpoint.bytes, endpoint.bytes.count, interface)
         guard result == 0 else { throw MDNSFailure(call: "sendmsg", errno: -result) }
     }
 
     /// The next datagram; nil where there is none now.
     func receive() -> Datagram? {
-        var storage = sockaddr_storage()
-        var length = socklen_t(0)
+        // Room for any sockaddr.
+        var sender = [UInt8](repeating: 0, count: 128)
+        var length = sender.count
         var interface: UInt32 = 0
         var count: Int32 = 0
         let bytes = [UInt8](unsafeUninitializedCapacity: Self.maximumDatagram) { buffer, initialized in
-            count = cmulticast_receive(descriptor, buffer.baseAddress, buffer.count, &storage, &length, &interface)
+            count = cmulticast_receive(descriptor, buffer.baseAddress, buffer.count, &sender, &length, &interface)
             initialized = Int(max(0, count))
         }
         guard count >= 0 else { return nil }
-        let sender = withUnsafeBytes(of: &storage) { Array($0.prefix(Int(length))) }
-        return Datagram(bytes: bytes, sender: Endpoint(bytes: sender), interface: interface)
+        return Datagram(bytes: bytes, sender: Endpoint(bytes: Array(sender.prefix(length))), interface: interface)
     }
 
     /// Calls `handler` on `queue` whenever there is something to receive, as long as the result lives.
