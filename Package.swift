@@ -52,6 +52,7 @@ let package = Package(
                 .linkedLibrary("openvino_c"),
                 .unsafeFlags(["-L\(prefix)/lib", "-Xlinker", "-rpath", "-Xlinker", "\(prefix)/lib"]),
             ]),
+        .target(name: "CMicroHTTPD", linkerSettings: [.linkedLibrary("microhttpd")]),
         .target(name: "CV4L2", linkerSettings: [.linkedLibrary("v4l2")]),
         .target(name: "CSystem"),
         .target(name: "CMulticast"),
@@ -76,6 +77,14 @@ let package = Package(
         module("ServiceKit", ["CSystem", "CYAML"]),
         module("Settings", ["Contract", "Gestures", "HomeAssistant", "ServiceKit"]),
 
+        module("HTTPServer", ["CMicroHTTPD", "ServiceKit"]),
+        module("Monitoring", ["HTTPServer", "ServiceKit", "Settings"]),
+        module(
+            "Preview", ["CTurboJPEG", "Contract", "Gestures", "HTTPServer", "Imaging", "ServiceKit", "Settings"],
+            resources: ["index.html", "page.css", "page.js", "picture.js", "plot.js", "tuning.js", "icon.svg"].map {
+                .embedInCode("Page/\($0)")
+            }),
+
         module("BrokerLink", ["Contract", "MQTT", "ServiceKit", "Settings"]),
 
         // The services and their mains.
@@ -83,7 +92,7 @@ let package = Package(
             "Recognizer",
             [
                 "BrokerLink", "Camera", "Contract", "Gestures", "HandTracking", "HomeAssistant", "Imaging", "Inference", "MQTT",
-                "ServiceKit", "Settings",
+                "Monitoring", "Preview", "ServiceKit", "Settings",
             ]),
         module("Bridge", ["BrokerLink", "Contract", "HomeAssistant", "HomeKit", "MQTT", "ServiceKit", "Settings"]),
         module("Lamp", ["CQRencode", "Cryptography", "HomeKit", "MDNS", "ServiceKit", "Settings"]),
@@ -104,8 +113,10 @@ let package = Package(
         tests("CryptographyTests", ["Cryptography"], resources: [.copy("Vectors")]),
         tests("HomeKitTests", ["HomeKit", "Cryptography"]),
         tests("MDNSTests", ["MDNS"]),
+        tests("HTTPServerTests", ["HTTPServer"]),
         tests("ServiceKitTests", ["ServiceKit"]),
         tests("SettingsTests", ["Settings", "ServiceKit", "Contract", "Gestures"]),
+        tests("PreviewTests", ["Preview", "Camera", "Contract", "Gestures", "HTTPServer", "Imaging", "ServiceKit", "Settings"]),
         tests("RecognizerTests", ["Recognizer", "Gestures", "Contract"]),
         tests("BridgeTests", ["Bridge", "Contract", "HomeAssistant", "HomeKit", "ServiceKit", "Settings"]),
         tests("IntegrationTests", ["Contract", "MQTT"]),

@@ -66,6 +66,14 @@ public struct GestureRecognizer: Sendable {
         return result
     }
 
+    /// The hand that acts, or else any that counts; nil where the latest frame shows none.
+    public var diagnosis: Diagnosis? {
+        let seen = players.filter { $0.lastSeen == lastTime }
+        guard let player = seen.first(where: { $0.track == lock?.track }) ?? seen.first, let shape = player.lastShape else { return nil }
+        return Diagnosis(
+            track: player.track, shape: shape, pinch: player.pinch, slide: player.slide, at: lastTime, settings: settings.pinch)
+    }
+
     /// Tells where the lamp is, so that the next slide starts there. A slide under way goes on from its own start.
     public mutating func lampIs(at brightness: Double) {
         guard slide == nil else { return }
@@ -192,7 +200,7 @@ private struct Player: Sendable {
     private(set) var pose: FingerPose = []
     private var plausibility = HandPlausibility()
     private var gapNoise = NoiseGate()
-    private var lastShape: HandShape?
+    private(set) var lastShape: HandShape?
     /// Where an open palm was first shown, for as long as it stays there.
     private var palmShown: HandShape?
     // Cut-offs chosen on the labelled clips: no visible lag at 3 palms a second, jitter at rest below a tenth of the start travel.

@@ -32,7 +32,10 @@ public struct HandTracker {
         public var landmarkInferences = 0
     }
 
-    public let options: Options
+    /// A lower number of hands holds from the next frame on; the hands followed longest stay.
+    public var options: Options {
+        didSet { if tracks.count > options.maximumHands { tracks.removeLast(tracks.count - options.maximumHands) } }
+    }
     public private(set) var work = Work()
     private let palmDetector: PalmDetector
     private let landmarkDetector: LandmarkDetector

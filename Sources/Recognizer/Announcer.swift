@@ -9,6 +9,7 @@ struct Announcer: Sendable {
     private let client: MQTTClient
     private let topics: CameraTopics
     private let logger: Logger
+    private let monitor: RecognizerMonitor
     private var writer: EventWriter
     private let discovery: Discovery
     private var throttle = StateThrottle()
@@ -18,8 +19,10 @@ struct Announcer: Sendable {
     /// Events that found no broker; they are gone, as a late toggle is worse than none.
     private(set) var droppedEvents = 0
 
-    init(client: MQTTClient, topics: CameraTopics, discovery: Discovery, boot: UInt32, logger: Logger) {
-        (self.client, self.topics, self.discovery, self.logger) = (client, topics, discovery, logger)
+    init(
+        client: MQTTClient, topics: CameraTopics, discovery: Discovery, boot: UInt32, monitor: RecognizerMonitor, logger: Logger
+    ) {
+        (self.client, self.topics, self.discovery, self.monitor, self.logger) = (client, topics, discovery, monitor, logger)
         writer = EventWriter(boot: boot)
     }
 
@@ -82,13 +85,16 @@ struct Announcer: Sendable {
         let sent: Bool
         switch writer.write(event, at: time) {
         case .toggle(let toggle):
-            sent = send(topics.toggle, Payload.encode(toggle), qos: .atLeastOnce, retain: false, properties: .event(.toggle))
+            let payload = Payload.encode(toggle)
+            sent = send(topics.toggle, payload, qos: .atLeastOnce, retain: false, properties: .event(.toggle))
+            monitor.published(event, topics.toggle, payload, sent: sent)
             logger.info("toggle", ["hand": toggle.hand.rawValue, "confidence": toggle.confidence, "id": toggle.id, "published": sent])
         case .brightness(let brightness):
             let isEdge = brightness.phase != .changed
+            let payload = Payload.encode(brightness)
             sent = send(
-                topics.brightness, Payload.encode(brightness), qos: isEdge ? .atLeastOnce : .atMostOnce, retain: false,
-                properties: .event(.brightness))
+                topics.brightness, payload, qos: isEdge ? .atLeastOnce : .atMostOnce, retain: false, properties: .event(.brightness))
+            monitor.published(event, topics.brightness, payload, sent: sent)
             let level: Logger.Level = isEdge ? .info : .debug
             logger.log(
                 level, "brightness",

@@ -1,5 +1,6 @@
 internal import Camera
 internal import Contract
+internal import Gestures
 internal import Imaging
 internal import ServiceKit
 
@@ -7,6 +8,8 @@ internal import ServiceKit
 struct CapturedFrame: Sendable {
     var frame: Frame
     var arrival: Timestamp
+    /// What the source lost until then.
+    var counters: SourceCounters
 }
 
 /// Reads one source on a thread of its own and hands over the newest frame, dropping and counting those nobody was ready for.
@@ -48,7 +51,7 @@ actor CaptureSession {
                 let due = start + .seconds(frame.time)
                 while clock.now < due, !interruption.isInterrupted { pause(min(due - clock.now, .milliseconds(50))) }
             }
-            frames.put(CapturedFrame(frame: frame, arrival: .now))
+            frames.put(CapturedFrame(frame: frame, arrival: .now, counters: source.counters))
         }
         return source.counters
     }
@@ -69,7 +72,14 @@ actor RecognitionThread {
         recognition = try make()
     }
 
-    func observe(_ frame: Frame) throws -> Recognition.Observation { try recognition.observe(frame) }
+    func observe(_ frame: Frame) throws -> Recognition.Observation {
+        let start = steadySeconds()
+        var observation = try recognition.observe(frame)
+        observation.duration = steadySeconds() - start
+        return observation
+    }
+
+    func apply(_ settings: GestureSettings) { recognition.settings = settings }
     func interrupt(at time: Double) -> Recognition.Observation { recognition.interrupt(at: time) }
     func lampIs(at brightness: Double) { recognition.lampIs(at: brightness) }
     func arm(_ isOn: Bool) -> Bool { recognition.arm(isOn) }

@@ -15,11 +15,15 @@ public struct Recognition {
         public var events: [GestureEvent]
         public var brightness: Double
         public var pinch: GestureRecognizer.Pinch
+        /// What the gestures make of the hand that acts.
+        public var diagnosis: Diagnosis?
         /// Stretched fingers of all hands, 0 to 10.
         public var fingers: Int
         /// Whether gestures act, and how much of the arming gesture is done, 0 to 1.
         public var isArmed: Bool
         public var armingProgress: Double
+        /// Seconds that it took.
+        public var duration = 0.0
     }
 
     private var tracker: HandTracker
@@ -65,6 +69,15 @@ public struct Recognition {
         return gestures.isArmed
     }
 
+    /// How hands and gestures are judged from the next frame on; what is under way goes on.
+    public var settings: GestureSettings {
+        get { gestures.settings }
+        set {
+            gestures.settings = newValue
+            tracker.options.maximumHands = newValue.hands.maximum
+        }
+    }
+
     /// Ends what is under way: the next frame comes after a gap, or never.
     public mutating func interrupt(at time: Double) -> Observation {
         tracker.reset()
@@ -73,7 +86,7 @@ public struct Recognition {
 
     private func observation(_ events: [GestureEvent], hands: [Hand], time: Double) -> Observation {
         Observation(
-            time: time, hands: hands, events: events, brightness: gestures.brightness, pinch: gestures.pinch, fingers: gestures.fingers,
-            isArmed: gestures.isArmed, armingProgress: gestures.armingProgress)
+            time: time, hands: hands, events: events, brightness: gestures.brightness, pinch: gestures.pinch,
+            diagnosis: gestures.diagnosis, fingers: gestures.fingers, isArmed: gestures.isArmed, armingProgress: gestures.armingProgress)
     }
 }

@@ -4,6 +4,8 @@ internal import Contract
 internal import FoundationEssentials
 internal import Gestures
 internal import HomeAssistant
+internal import Monitoring
+internal import Preview
 internal import ServiceKit
 internal import Settings
 
@@ -82,13 +84,25 @@ public enum RecognizerProgram {
         let recognition = try await RecognitionThread { try Recognition(settings: settings) }
         let link = BrokerLink(settings: settings.mqtt, role: "recognizer", id: camera.id, availability: topics.availability)
         let ended = Shutdown()
+        let monitor = RecognizerMonitor(settings: settings)
         let service = RecognizerService(
             source: .init(
                 specification: specification, request: CaptureRequest(camera), loops: arguments.has(flag: "loop"),
                 onEnd: { ended.request() }),
-            topics: topics, discovery: discovery(settings), client: link.client, recognition: recognition, boot: .random(in: .min ... .max),
+            topics: topics, discovery: discovery(settings), client: link.client, recognition: recognition, boot: .random(in: .min ... .max), monitor: monitor,
             logger: logger)
-        let group = ServiceGroup([.init("mqtt", link), .init("recognizer", service)], logger: logger)
+        var members: [ServiceGroup.Member] = [.init("mqtt", link), .init("recognizer", service)]
+        if let preview = monitor.preview {
+            preview.connect(
+                .init(
+                    apply: { settings in Task { await recognition.apply(settings) } },
+                    enable: { isOn in Task { await service.enable(isOn) } }))
+            let http = MonitoringService(
+                settings: settings.preview.http, metrics: monitor.metrics, health: { monitor.health(at: steadySeconds()) }, logger: logger,
+                page: { preview.respond(to: $0) })
+            members += [.init("preview", preview), .init("http", http)]
+        }
+        let group = ServiceGroup(members, logger: logger)
         logger.notice("handkit-recognizer starts", ["version": Product.version, "camera": camera.id])
         async let stop: Void = Shutdown.$current.withValue(ended) {
             await waitForShutdown()

@@ -26,6 +26,7 @@ actor RecognizerService: Service {
     private let recognition: RecognitionThread
     private let logger: Logger
     private let discovery: Discovery
+    private let monitor: RecognizerMonitor
     private var announcer: Announcer
     /// When everything is published for a Home Assistant that has started.
     private var announcesAt: Double?
@@ -33,6 +34,7 @@ actor RecognizerService: Service {
     private var state: CameraState?
     private var watch = FrameWatch()
     private var rate = FrameRate()
+    private var framesPerSecond = 0.0
     private var isEnabled = true
     private var session: CaptureSession?
     /// Wakes the camera loop when the switch or its end is changed.
@@ -40,11 +42,11 @@ actor RecognizerService: Service {
 
     init(
         source: Source, topics: CameraTopics, discovery: Discovery, client: MQTTClient, recognition: RecognitionThread, boot: UInt32,
-        logger: Logger
+        monitor: RecognizerMonitor, logger: Logger
     ) {
-        self.discovery = discovery
-        (self.source, self.topics, self.client, self.recognition, self.logger) = (source, topics, client, recognition, logger)
-        announcer = Announcer(client: client, topics: topics, discovery: discovery, boot: boot, logger: logger)
+        (self.source, self.topics, self.discovery, self.client, self.recognition) = (source, topics, discovery, client, recognition)
+        (self.monitor, self.logger) = (monitor, logger)
+        announcer = Announcer(client: client, topics: topics, discovery: discovery, boot: boot, monitor: monitor, logger: logger)
     }
 
     nonisolated func run() async throws {
@@ -68,6 +70,7 @@ actor RecognizerService: Service {
         var log = BrokerLog(logger: logger)
         for await event in client.events {
             log.happened(event)
+            monitor.happened(event)
             switch event {
             case .connected:
                 publishEverything()
@@ -85,7 +88,9 @@ actor RecognizerService: Service {
         switch message.topic {
         case topics.target:
             do {
-                try await recognition.lampIs(at: Double(Payload.decode(Target.self, from: message.payload).level))
+                let target = try Payload.decode(Target.self, from: message.payload)
+                await recognition.lampIs(at: Double(target.level))
+                monitor.lampIs(target)
             } catch {
                 logger.warning("a message was left alone", ["topic": message.topic, "reason": "\(error)"])
             }
@@ -127,12 +132,14 @@ actor RecognizerService: Service {
         announcer.publishEverything(availability: watch.availability(at: time), isEnabled: isEnabled, at: time)
     }
 
-    private func enable(_ isEnabled: Bool) {
+    /// Pauses recognition and closes the camera, or goes on.
+    func enable(_ isEnabled: Bool) {
         defer { announcer.announce(isEnabled: isEnabled) }
         guard isEnabled != self.isEnabled else { return }
         self.isEnabled = isEnabled
         logger.notice("recognition switched", ["enabled": isEnabled])
         watch.paused(!isEnabled, at: steadySeconds())
+        monitor.paused(!isEnabled)
         if isEnabled { switched.put(true) } else { session?.interrupt() }
     }
 
@@ -182,6 +189,7 @@ actor RecognizerService: Service {
                 guard hasWorked || session != nil else { throw error }
                 watch.lostCamera()
                 state?.problem = FailureReport.line(for: error)
+                monitor.cameraClosed(trouble: FailureReport.line(for: error))
                 let wait = backoff.next(jitter: .random(in: 0...1))
                 logger.warning("camera lost, trying again", ["reason": FailureReport.line(for: error), "retry_in": "\(wait)"])
                 try? await Task.sleep(for: wait)
@@ -194,6 +202,7 @@ actor RecognizerService: Service {
         let session = CaptureSession(source.specification, request: source.request)
         let format = try await session.open()
         self.session = session
+        monitor.cameraOpened(format, at: steadySeconds())
         logger.info(
             "camera opened",
             ["path": format.path, "name": format.name, "codec": format.codec, "size": "\(format.width)x\(format.height)"])
@@ -202,11 +211,17 @@ actor RecognizerService: Service {
             var lastTime = 0.0
             while let captured = await session.frames.take() {
                 lastTime = captured.frame.time
-                show(try await recognition.observe(captured.frame), arrival: captured.arrival)
+                let observation = try await recognition.observe(captured.frame)
+                show(observation, arrival: captured.arrival)
+                let latency = Double(Timestamp.now.millisecondsSinceEpoch - captured.arrival.millisecondsSinceEpoch) / 1000
+                monitor.saw(
+                    captured, observation, rate: framesPerSecond, busy: session.frames.replacedCount, latency: max(latency, 0),
+                    at: steadySeconds())
             }
             session.interrupt()
             show(await recognition.interrupt(at: lastTime), arrival: .now)
             rate.reset()
+            monitor.cameraClosed(trouble: "the camera is closed")
             let counters = try await ending
             logger.info(
                 "camera closed",
@@ -226,7 +241,8 @@ actor RecognizerService: Service {
         for event in observation.events { announcer.announce(event, at: arrival) }
         announcer.announce(fingers: observation.fingers)
         announcer.announce(isArmed: observation.isArmed)
-        let state = CameraState(observation, framesPerSecond: rate.frame(at: observation.time))
+        framesPerSecond = rate.frame(at: observation.time)
+        let state = CameraState(observation, framesPerSecond: framesPerSecond)
         self.state = state
         announcer.update(state, at: time)
     }

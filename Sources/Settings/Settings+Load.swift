@@ -41,16 +41,37 @@ extension Settings {
         var settings = Settings(environment: environment)
         settings.mqtt.read(reader.root.section("mqtt"))
         settings.camera.read(reader.root.section("camera"))
-        settings.gestures.read(reader.root.section("gestures"))
+        let profileProblems = try settings.readGestures(reader.root.section("gestures"), environment: environment)
+        settings.preview.read(reader.root.section("preview"))
         settings.bridge.read(reader.root.section("bridge"))
         settings.readLamps(reader.root)
         settings.readRoutes(reader.root)
         settings.homeAssistant.read(reader.root.section("homeassistant"))
         settings.log.read(reader.root.section("log"))
         let (problems, warnings) = reader.finish(ignoring: foreignNames)
-        guard problems.isEmpty else { throw .invalid(problems) }
+        guard problems.isEmpty, profileProblems.isEmpty else { throw .invalid(problems + profileProblems) }
         settings.warnings = warnings
         return (settings, reader.knownKeys)
+    }
+
+    /// - Returns: What is wrong in the profile's own file.
+    private mutating func readGestures(_ section: ConfigurationSection, environment: [String: String]) throws(SettingsError)
+        -> [ConfigurationProblem]
+    {
+        gestures.read(section)
+        profile = section.optional("profile", expected: identifierExpectation) { try? Identifier($0) }
+        profiles = GestureProfiles(folder: section.text("profiles", default: profiles.folder))
+        guard let profile else { return [] }
+        do {
+            gestures = try profiles.load(profile, over: gestures, environment: environment)
+        } catch {
+            switch error {
+            case .unreadable(let failure): section.report("profile", .unreadable(failure))
+            case .malformed: throw error
+            case .invalid(let problems): return problems
+            }
+        }
+        return []
     }
 
     private mutating func readLamps(_ root: ConfigurationSection) {
@@ -151,6 +172,36 @@ extension Settings.Bridge {
     fileprivate mutating func read(_ section: ConfigurationSection) {
         id = section.value("id", default: id, expected: identifierExpectation) { try? Identifier($0) }
         state = section.text("state", default: state)
+        http.read(section.section("http"))
+    }
+}
+
+extension Settings.Preview {
+    fileprivate mutating func read(_ section: ConfigurationSection) {
+        http.read(section)
+        framesPerSecond = section.number("fps", default: framesPerSecond, in: 1...60)
+    }
+}
+
+extension Settings.HTTP {
+    fileprivate mutating func read(_ section: ConfigurationSection) {
+        port = UInt16(section.integer("port", default: Int(port), in: 0...65_535))
+        address = section.value("address", default: address, expected: "an IPv4 or IPv6 address") { IPAddress($0) == nil ? nil : $0 }
+        token = section.secret("token")
+        // It stands in URLs and cookies.
+        let isFit = { (text: String) in
+            text.count >= 8 && text.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || "-._~".contains($0)) }
+        }
+        if let token, !isFit(token.revealed) {
+            section.report("token", .wrongSecret(expected: "8 or more letters, digits, -, ., _ or ~"))
+        }
+        let isName = { (text: String) in
+            !text.isEmpty && text.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || "-.".contains($0)) }
+        }
+        hosts = section.list("hosts", expected: "a host name without port") { isName($0) ? $0 : nil } ?? hosts
+        if port != 0, token == nil, IPAddress(address)?.isLoopback == false {
+            section.report("token", .missing(expected: "set where other machines reach the address"))
+        }
     }
 }
 

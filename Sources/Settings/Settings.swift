@@ -10,6 +10,10 @@ public struct Settings: Equatable, Sendable {
     public var mqtt = MQTT()
     public var camera = Camera()
     public var gestures = GestureSettings()
+    /// The profile that ``gestures`` were read from, where one is named.
+    public var profile: Identifier?
+    public var profiles: GestureProfiles
+    public var preview = Preview()
     public var bridge: Bridge
     /// In the order of the file.
     public var lamps: [Lamp] = []
@@ -25,6 +29,16 @@ public struct Settings: Equatable, Sendable {
     /// - Parameter environment: Where the folder for state is looked for, see ``Bridge/state``.
     public init(environment: [String: String] = [:]) {
         bridge = Bridge(environment: environment)
+        profiles = GestureProfiles(folder: Self.stateFolder(environment) + "/profiles")
+    }
+
+    /// Where state is kept unless told otherwise: systemd's `$STATE_DIRECTORY`, else `$XDG_STATE_HOME/handkit`, else `~/.local/state/handkit`.
+    static func stateFolder(_ environment: [String: String]) -> String {
+        func value(_ name: String) -> String? { environment[name].flatMap { $0.isEmpty ? nil : $0 } }
+        if let folders = value("STATE_DIRECTORY"), let first = folders.split(separator: ":").first { return String(first) }
+        if let folder = value("XDG_STATE_HOME") { return "\(folder)/handkit" }
+        if let home = value("HOME") { return "\(home)/.local/state/handkit" }
+        return "/var/lib/handkit"
     }
 
     /// The broker.
@@ -132,21 +146,35 @@ public struct Settings: Equatable, Sendable {
     /// The bridge itself.
     public struct Bridge: Equatable, Sendable {
         public var id = Identifier.bridge
-        /// Folder of the pairings: systemd's `$STATE_DIRECTORY`, else `$XDG_STATE_HOME/handkit`, else `~/.local/state/handkit`.
+        /// Folder of the pairings; that of all state unless told otherwise.
         public var state: String
+        /// Metrics and health of the bridge.
+        public var http = HTTP()
 
-        public init(environment: [String: String] = [:]) {
-            func value(_ name: String) -> String? { environment[name].flatMap { $0.isEmpty ? nil : $0 } }
-            if let folders = value("STATE_DIRECTORY"), let first = folders.split(separator: ":").first {
-                state = String(first)
-            } else if let folder = value("XDG_STATE_HOME") {
-                state = "\(folder)/handkit"
-            } else if let home = value("HOME") {
-                state = "\(home)/.local/state/handkit"
-            } else {
-                state = "/var/lib/handkit"
-            }
-        }
+        public init(environment: [String: String] = [:]) { state = Settings.stateFolder(environment) }
+    }
+
+    /// Where a program serves HTTP.
+    public struct HTTP: Equatable, Sendable {
+        /// 0 for not at all.
+        public var port: UInt16 = 0
+        /// One of this machine's; only programs on this machine reach the default.
+        public var address = "127.0.0.1"
+        /// What a client has to present; always set where other machines reach the address.
+        public var token: Secret?
+        /// Names this machine is called by, beside `localhost` and its addresses.
+        public var hosts: [String] = []
+
+        public init() {}
+    }
+
+    /// The page that shows what the recognizer sees, with its metrics and health.
+    public struct Preview: Equatable, Sendable {
+        public var http = HTTP()
+        /// Pictures a second that a watcher gets at most.
+        public var framesPerSecond = 15.0
+
+        public init() {}
     }
 
     /// A paired lamp.

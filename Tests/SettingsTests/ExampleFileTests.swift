@@ -38,14 +38,17 @@ struct ExampleFileTests {
         #expect(written.subtracting(known.map(\.description)) == [])
     }
 
-    @Test func `the optional keys are valid as they stand, but for the password given twice`() throws {
+    @Test func `the optional keys are valid as they stand, but for secrets given twice and a profile that is not there`() throws {
         let document = try YAMLDocument(parsing: Array(try withOptionalKeys().utf8))
         let error = #expect(throws: SettingsError.self) { try Settings.read(document, file: "example", environment: [:]) }
         guard case .invalid(let problems) = error else {
             Issue.record("\(String(describing: error))")
             return
         }
-        #expect(problems.map(\.key) == ["mqtt.password_file", "mqtt.tls.enabled"])
+        #expect(
+            problems.map(\.key) == [
+                "mqtt.password_file", "mqtt.tls.enabled", "gestures.profile", "preview.token_file", "bridge.http.token_file",
+            ])
     }
 
     private func leaves(of node: YAMLNode, at path: ConfigurationPath) -> [String] {

@@ -110,7 +110,7 @@ public enum ValueKind: Hashable, Sendable {
 
 extension Double {
     /// Without a fraction that says nothing: `1`, `0.25`.
-    var shortest: String {
+    public var shortest: String {
         Int(exactly: self).map(String.init) ?? String(self)
     }
 }
