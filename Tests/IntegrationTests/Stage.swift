@@ -8,20 +8,24 @@ final class Stage: Sendable {
     private let folder: String
     private let configuration: String
 
-    init() async throws {
+    /// - Parameters:
+    ///   - camera, lamp: their ids.
+    ///   - more: lines at the end of the configuration.
+    init(camera: String = "desk", lamp name: String = "bulb", more: String = "") async throws {
         (broker, lamp) = (try await Mosquitto(), try await HAPLamp.start())
         folder = try Paths.temporaryFolder()
         configuration = "\(folder)/handkit.yaml"
         try Paths.write(
             """
             mqtt: { host: 127.0.0.1, port: \(broker.port) }
-            camera: { id: desk }
+            camera: { id: \(camera) }
             bridge: { state: \(folder)/state }
-            lamps: { bulb: {} }
+            lamps: { \(name): {} }
+            \(more)
             """, to: configuration)
         let pairing = try ChildProcess(
             Paths.program("handkit-bridge"),
-            ["pair", "bulb", "--host", "\(lamp.host):\(lamp.port)", "--code-stdin", "--config", configuration],
+            ["pair", name, "--host", "\(lamp.host):\(lamp.port)", "--code-stdin", "--config", configuration],
             input: Array("\(HAPLamp.code)\n".utf8))
         guard try await pairing.wait(within: .seconds(60)) == .exited(0) else { throw Failure(lines: pairing.errorLines) }
         bridge = try ChildProcess(Paths.program("handkit-bridge"), ["run", "--config", configuration, "--log-format", "text"])
@@ -36,9 +40,14 @@ final class Stage: Sendable {
 
     /// The recognizer, which plays a clip of the project at its own pace.
     func play(_ clip: String, _ options: String...) throws -> ChildProcess {
+        try recognize("\(Paths.root)/Tests/Clips/\(clip)", options)
+    }
+
+    /// The recognizer with any source.
+    func recognize(_ source: String, _ options: [String] = []) throws -> ChildProcess {
         try ChildProcess(
             Paths.program("handkit-recognizer"),
-            ["run", "--source", "\(Paths.root)/Tests/Clips/\(clip)", "--config", configuration, "--log-format", "text"] + options)
+            ["run", "--source", source, "--config", configuration, "--log-format", "text"] + options)
     }
 
     /// Every message from now on, as topic and payload.
