@@ -37,8 +37,11 @@ class Verdict(unittest.TestCase):
         self.assertEqual(self.problems(GOOD[:-1]), ["missing: the toggle at 10.3 s"])
 
     def test_a_toggle_too_late_or_too_early_does_not_count(self):
-        for time in (10.2, 12.0):
+        for time in (10.0, 12.0):
             self.assertEqual(len(self.problems(GOOD[:-1] + [on(time, False)])), 2)
+
+    def test_a_toggle_seen_a_frame_before_the_fingers_touch_counts(self):
+        self.assertEqual(self.problems(GOOD[:-1] + [on(10.3, False)]), [])
 
     def test_a_toggle_that_the_clip_does_not_hold_is_told(self):
         writes = sorted(GOOD + [on(6.8, False), on(7.0, True)], key=lambda write: write[0])

@@ -2,6 +2,9 @@
 
 # By then a toggle has reached the lamp: the pinch has to be held a moment, goes through the broker, and the lamp is read and written.
 TOGGLE_DELAY = 1.5
+# A toggle may come this much before its label: fingers look as if they touched a frame or two before they do, and a clip's zero is
+# only known from when the camera came online.
+TOGGLE_LEAD = 0.25
 # So long after a slide its last brightness may still be on the way.
 SLIDE_DELAY = 0.5
 # A slide moves the lamp by at least so many percent.
@@ -16,7 +19,7 @@ def problems(labels, writes):
     found = []
     toggles = [time for time, write in changes_of_power(writes)]
     for label in labels["events"]:
-        match = next((time for time in toggles if label["t"] <= time <= label["t"] + TOGGLE_DELAY), None)
+        match = next((time for time in toggles if label["t"] - TOGGLE_LEAD <= time <= label["t"] + TOGGLE_DELAY), None)
         if match is None:
             found.append(f"missing: the toggle at {label['t']:.1f} s")
         else:
