@@ -89,7 +89,8 @@ public enum RecognizerProgram {
             source: .init(
                 specification: specification, request: CaptureRequest(camera), loops: arguments.has(flag: "loop"),
                 onEnd: { ended.request() }),
-            topics: topics, discovery: discovery(settings), client: link.client, recognition: recognition, boot: .random(in: .min ... .max), monitor: monitor,
+            topics: topics, discovery: discovery(settings), client: link.client, recognition: recognition, boot: .random(in: .min ... .max),
+            monitor: monitor,
             logger: logger)
         var members: [ServiceGroup.Member] = [.init("mqtt", link), .init("recognizer", service)]
         if let preview = monitor.preview {
