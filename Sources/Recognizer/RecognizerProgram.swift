@@ -53,6 +53,7 @@ public enum RecognizerProgram {
                 positionals: [PositionalSyntax("CLIP", "A video file in any format that FFmpeg reads.")],
                 options: [
                     .flag("landmarks", "Print the hands of every frame too: 21 points, x and y from 0 to 1."),
+                    .flag("diagnosis", "Print for every frame what the gestures make of the hand: gap, reach and states."),
                     .value(
                         "start-brightness", "N", "Where the first slide starts from, 50 unless given.", kind: .number(0...100)),
                 ]),
@@ -126,7 +127,8 @@ public enum RecognizerProgram {
         let settings = try settings(arguments)
         let path = arguments["CLIP"] ?? ""
         var recognition = try Recognition(settings: settings, startBrightness: arguments.number("start-brightness") ?? 50)
-        var replay = Replay(printsLandmarks: arguments.has(flag: "landmarks"), output: StandardOutput())
+        var replay = Replay(
+            printsLandmarks: arguments.has(flag: "landmarks"), printsDiagnosis: arguments.has(flag: "diagnosis"), output: StandardOutput())
         try replay.run(ClipSource(path: path), through: &recognition)
     }
 

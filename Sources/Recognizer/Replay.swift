@@ -6,6 +6,7 @@ internal import ServiceKit
 /// Recognises a clip as fast as the machine can and prints what it holds, one JSON object a line.
 struct Replay {
     var printsLandmarks: Bool
+    var printsDiagnosis = false
     var output: any TextOutputStream & Sendable
 
     mutating func run(_ source: any FrameSource, through recognition: inout Recognition) throws {
@@ -17,6 +18,7 @@ struct Replay {
             if printsLandmarks {
                 output.write(Self.line(observation.hands, frame: number, time: time, width: frame.image.width, height: frame.image.height))
             }
+            if printsDiagnosis, let diagnosis = observation.diagnosis { output.write(Self.line(diagnosis, time: time)) }
             write(observation.events, at: time)
             number += 1
         }
@@ -34,6 +36,12 @@ struct Replay {
         case .brightness(let value, let phase, let displacement):
             "{\"t\":\(time.rounded(3)),\"event\":\"brightness\",\"value\":\(value.rounded(1)),\"phase\":\"\(phase.rawValue)\",\"displacement\":\(displacement.rounded(4))}\n"
         }
+    }
+
+    static func line(_ diagnosis: Diagnosis, time: Double) -> String {
+        let (gap, reach, dwell) = (diagnosis.gap.rounded(3), diagnosis.reach.rounded(3), diagnosis.dwell.rounded(2))
+        return
+            "{\"t\":\(time.rounded(3)),\"diagnosis\":{\"gap\":\(gap),\"reach\":\(reach),\"pinch\":\"\(diagnosis.pinch.rawValue)\",\"dwell\":\(dwell),\"slide\":\"\(diagnosis.slide.rawValue)\"}}\n"
     }
 
     /// x and y normalised to the frame, z too, by the width as MediaPipe does; `world` in metres about the hand's centre.
