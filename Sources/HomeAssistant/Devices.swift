@@ -31,7 +31,7 @@ extension DiscoveryDevice {
             ).icon("brightness-percent"),
             .binarySensor("hand", "Hand", topic: topic(.state), template: "{{ 'ON' if value_json.hand else 'OFF' }}")
                 .with("device_class", "occupancy").icon("hand-front-right"),
-            .sensor("fingers", "Fingers", topic: topic(.fingers), isMeasurement: true).icon("hand-extended"),
+            .sensor("fingers", "Fingers", topic: topic(.fingers), isMeasurement: true).icon("counter"),
             .toggleSwitch("enabled", "Enabled", state: topic(.enabled), command: topic(.enabledSet)).category(.config).icon("cctv"),
         ]
         if features.armsByCommand {
