@@ -114,6 +114,7 @@ let package = Package(
         tests("HomeKitTests", ["HomeKit", "Cryptography"]),
         tests("MDNSTests", ["MDNS"]),
         tests("HTTPServerTests", ["HTTPServer"]),
+        tests("LampTests", ["Lamp", "HomeKit", "MDNS", "ServiceKit"]),
         tests("ServiceKitTests", ["ServiceKit"]),
         tests("SettingsTests", ["Settings", "ServiceKit", "Contract", "Gestures"]),
         tests("PreviewTests", ["Preview", "Camera", "Contract", "Gestures", "HTTPServer", "Imaging", "ServiceKit", "Settings"]),

@@ -92,7 +92,7 @@ enum Quirk: String, CaseIterable, Sendable {
         case .newPort: "At each start another free port is taken, whatever --port says (F4)."
         case .framing: "All bodies come with a length, or all in chunks; only the database is chunked otherwise."
         case .lowerCaseHeaders: "Header names are in lower case (F20)."
-        case .newlineAfterBody: "A line end that belongs to no message follows each body (F22)."
+        case .newlineAfterBody: "A line end that belongs to no message follows each JSON body (F22)."
         case .bare470: "After N requests of a session all others are refused with 470, without a Content-Length (F19)."
         case .badJSON: "JSON has a comma too many, is rubbish, or GET options close the object too early, as Apple's does (F23)."
         case .status: "Statuses have no minus sign, are missing, come with a `true` in the list, or stand alone (F21)."

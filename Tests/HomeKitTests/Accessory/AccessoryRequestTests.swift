@@ -4,7 +4,8 @@ import Testing
 
 @Suite struct `Requests to an accessory` {
     private static let request = Array(
-        "PUT /characteristics?id=1.2&meta=1 HTTP/1.1\r\nHost: lamp\r\ncontent-length:3\r\nX-Y : a: b \r\n\r\nabcGET / HTTP/1.1\r\n\r\n".utf8)
+        "PUT /characteristics?id=1.2&meta=1 HTTP/1.1\r\nHost: lamp\r\ncontent-length:3\r\nX-Y : a: b \r\n\r\nabcGET / HTTP/1.1\r\n\r\n".utf8
+    )
 
     private func requests(_ pieces: [[UInt8]]) throws -> [AccessoryRequest] {
         var parser = RequestParser()
@@ -27,9 +28,11 @@ import Testing
     }
 
     @Test(arguments: [
-        ("GET\r\n\r\n", RequestFault.badRequestLine), ("GET / SPDY/3\r\n\r\n", .badRequestLine), ("GET x HTTP/1.1\r\n\r\n", .badRequestLine),
+        ("GET\r\n\r\n", RequestFault.badRequestLine), ("GET / SPDY/3\r\n\r\n", .badRequestLine),
+        ("GET x HTTP/1.1\r\n\r\n", .badRequestLine),
         ("GET / HTTP/1.1\r\nHost\r\n\r\n", .badHeader), ("GET / HTTP/1.1\r\nContent-Length: -1\r\n\r\n", .badContentLength),
-        ("GET / HTTP/1.1\r\nContent-Length: 65537\r\n\r\n", .bodyTooLong), ("GET / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n", .chunked),
+        ("GET / HTTP/1.1\r\nContent-Length: 65537\r\n\r\n", .bodyTooLong),
+        ("GET / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n", .chunked),
         ("GET /" + String(repeating: "x", count: 17_000), .headTooLong),
     ])
     func `that are none stay refused`(text: String, fault: RequestFault) throws {
@@ -56,7 +59,9 @@ import Testing
         var bench = try AccessoryBench()
         let record = try bench.pair()
         let templates = [
-            HTTPRequest.put("/characteristics", json: "{\"characteristics\":[{\"aid\":1,\"iid\":52,\"value\":57},{\"aid\":1,\"iid\":51,\"ev\":true}],\"pid\":1}"),
+            HTTPRequest.put(
+                "/characteristics",
+                json: "{\"characteristics\":[{\"aid\":1,\"iid\":52,\"value\":57},{\"aid\":1,\"iid\":51,\"ev\":true}],\"pid\":1}"),
             .put("/prepare", json: "{\"ttl\":100,\"pid\":1}"), .get("/characteristics?id=1.51,1.52&meta=1"),
             .post("/pairings", pairing: TLV8((.state, [1]), (.method, [5])).encoded),
             .post("/pair-setup", pairing: TLV8((.state, [1]), (.method, [0])).encoded),

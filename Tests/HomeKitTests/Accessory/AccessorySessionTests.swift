@@ -165,7 +165,8 @@ import Testing
     @Test func `answers requests that come at once in their order`() throws {
         var (bench, _, session) = try bench()
         let requests = [10, 20, 30].map { HTTPRequest.put("/characteristics", json: body(item(52, "\"value\":\($0)"))) }
-        try bench.send(requests.flatMap { $0.encoded(host: "lamp") } + HTTPRequest.get("/characteristics?id=1.52").encoded(host: "lamp"), on: session)
+        try bench.send(
+            requests.flatMap { $0.encoded(host: "lamp") } + HTTPRequest.get("/characteristics?id=1.52").encoded(host: "lamp"), on: session)
         let answers = bench.clients[session]?.responses.suffix(4).map { $0 } ?? []
         #expect(answers.map(\.status) == [204, 204, 204, 200])
         #expect(answers.last?.body == Array(body(item(52, "\"value\":30")).utf8))
