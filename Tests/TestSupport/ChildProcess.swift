@@ -69,7 +69,7 @@ package final class ChildProcess: Sendable {
     /// Waits until the program has ended and its output is complete.
     /// - Throws: ``NeverHappened`` when it still runs after the deadline.
     @discardableResult
-    package func wait(within deadline: Duration = .seconds(20)) async throws -> Ending {
+    package func wait(within deadline: Duration = .seconds(60)) async throws -> Ending {
         try await eventually("process \(id) ended", within: deadline) {
             storage.state.withLock { $0.outputEnded && $0.errorEnded ? $0.ending : nil }
         }
@@ -78,7 +78,7 @@ package final class ChildProcess: Sendable {
     /// Waits for a line of standard output or standard error that `matches`, and returns it.
     /// - Throws: ``NeverHappened`` when there is none before the deadline.
     @discardableResult
-    package func line(_ what: String, within deadline: Duration = .seconds(20), where matches: (String) -> Bool) async throws -> String {
+    package func line(_ what: String, within deadline: Duration = .seconds(60), where matches: (String) -> Bool) async throws -> String {
         try await eventually("process \(id) wrote \(what)", within: deadline) {
             lines.first(where: matches) ?? errorLines.first(where: matches)
         }

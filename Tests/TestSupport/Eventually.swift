@@ -12,7 +12,7 @@ package struct NeverHappened: Error, CustomStringConvertible {
 /// - Parameter what: completes the sentence "it never happened that …".
 /// - Throws: ``NeverHappened`` after the deadline, or whatever `body` throws.
 package func eventually<Value>(
-    _ what: @autoclosure () -> String, within deadline: Duration = .seconds(20), every interval: Duration = .milliseconds(10),
+    _ what: @autoclosure () -> String, within deadline: Duration = .seconds(60), every interval: Duration = .milliseconds(10),
     _ body: () async throws -> Value?
 ) async throws -> Value {
     let end = ContinuousClock.now + deadline
@@ -27,7 +27,7 @@ package func eventually<Value>(
 /// - Parameter what: completes the sentence "it never happened that …".
 /// - Throws: ``NeverHappened`` after the deadline, or whatever `condition` throws.
 package func eventually(
-    _ what: @autoclosure () -> String, within deadline: Duration = .seconds(20), every interval: Duration = .milliseconds(10),
+    _ what: @autoclosure () -> String, within deadline: Duration = .seconds(60), every interval: Duration = .milliseconds(10),
     _ condition: () async throws -> Bool
 ) async throws {
     let _: Void = try await eventually(what(), within: deadline, every: interval) { try await condition() ? () : nil }
