@@ -134,6 +134,50 @@ import Testing
         #expect(!bridge.errorLines.contains { $0.contains("wrong-secret") })
     }
 
+    @Test func `a Home Assistant that starts is told everything again, by both programs`() async throws {
+        let stage = try await Stage()
+        let recognizer = try stage.play("empty_room.avi", "--loop")
+        try await recognizer.line("that the camera is open", within: .seconds(60)) { $0.contains("camera opened") }
+        let heard = try await stage.broker.subscribe("#", format: "%t %r")
+        let expected = [
+            "homeassistant/device/handkit_camera_desk/config", "homeassistant/device/handkit_bridge_bridge/config",
+            "homeassistant/device/handkit_lamp_bulb/config", "handkit/camera/desk/availability", "handkit/camera/desk/state",
+            "handkit/lamp/bulb/state", "handkit/lamp/bulb/availability", "handkit/bridge/bridge/state",
+        ]
+        try await eventually("all of it is retained") {
+            expected.allSatisfy { heard.lines.contains("\($0) 1") || heard.lines.contains("\($0) 0") }
+        }
+        let count = heard.lines.count
+        try await stage.broker.publish("homeassistant/status", Array("online".utf8))
+        try await eventually("all of it came again, but \(heard.lines.dropFirst(count))") {
+            expected.allSatisfy(heard.lines.dropFirst(count).map { String($0.prefix { $0 != " " }) }.contains)
+        }
+        #expect(!heard.lines.dropFirst(count).contains { $0.hasPrefix("handkit/camera/desk/toggle") })
+    }
+
+    @Test func `a broker with a certificate for another host is refused, and the log says so`() async throws {
+        let folder = try Paths.temporaryFolder()
+        defer { Paths.remove(folder) }
+        let made = try ChildProcess(
+            "openssl",
+            [
+                "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-subj", "/CN=elsewhere",
+                "-addext", "subjectAltName=DNS:elsewhere.example", "-keyout", "\(folder)/key.pem", "-out", "\(folder)/cert.pem",
+            ])
+        #expect(try await made.wait() == .exited(0))
+        let broker = try await Mosquitto(settings: ["certfile \(folder)/cert.pem", "keyfile \(folder)/key.pem"])
+        let bridge = try ChildProcess(
+            Paths.program("handkit-bridge"), ["run", "--log-format", "text"],
+            environment: [
+                "HANDKIT_MQTT_HOST": "localhost", "HANDKIT_MQTT_PORT": "\(broker.port)", "HANDKIT_MQTT_TLS_ENABLED": "true",
+                "HANDKIT_MQTT_TLS_CA_FILE": "\(folder)/cert.pem", "HANDKIT_BRIDGE_STATE": "/nonexistent/handkit",
+            ])
+        try await bridge.line("that TLS failed") { $0.contains("TLS failed") && $0.contains("host name") }
+        #expect(!bridge.errorLines.contains { $0.contains("connected to the broker") })
+        bridge.signal(SIGTERM)
+        #expect(try await bridge.wait() == .exited(0))
+    }
+
     @Test func `two programs with one client id say so`() async throws {
         let broker = try await Mosquitto()
         let rivals = try (0..<2).map { number in
