@@ -118,7 +118,12 @@ let package = Package(
         tests("ServiceKitTests", ["ServiceKit"]),
         tests("SettingsTests", ["Settings", "ServiceKit", "Contract", "Gestures"]),
         tests("PreviewTests", ["Preview", "Camera", "Contract", "Gestures", "HTTPServer", "Imaging", "ServiceKit", "Settings"]),
-        tests("RecognizerTests", ["Recognizer", "Gestures", "Contract"]),
+        tests(
+            "RecognizerTests",
+            [
+                "Recognizer", "BrokerLink", "Camera", "Contract", "Gestures", "HandTracking", "Imaging", "Inference", "MQTT", "ServiceKit",
+                "Settings",
+            ]),
         tests("BridgeTests", ["Bridge", "Contract", "HomeAssistant", "HomeKit", "ServiceKit", "Settings"]),
         tests("IntegrationTests", ["Contract", "MQTT"]),
     ],

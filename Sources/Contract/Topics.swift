@@ -18,12 +18,13 @@ public struct Topics: Hashable, Sendable {
     public init(base: String = Topics.defaultBase) throws(Fault) {
         guard !base.isEmpty else { throw .empty }
         guard base.utf8.count <= 128 else { throw .tooLong(length: base.utf8.count) }
-        guard base.first != "$" else { throw .reserved }
-        for character in base {
-            guard character != "+", character != "#", !character.unicodeScalars.contains(where: { $0.value < 0x20 || $0.value == 0x7f })
-            else { throw .illegal(character: character) }
+        // By scalars, as a broker sees them: a combining mark makes one character of itself and a wildcard or a slash.
+        let scalars = base.unicodeScalars
+        guard scalars.first != "$" else { throw .reserved }
+        if let scalar = scalars.first(where: { $0 == "+" || $0 == "#" || $0.properties.generalCategory == .control }) {
+            throw .illegal(character: Character(scalar))
         }
-        guard !base.split(separator: "/", omittingEmptySubsequences: false).contains(where: \.isEmpty) else { throw .emptyLevel }
+        guard !scalars.split(separator: "/", omittingEmptySubsequences: false).contains(where: \.isEmpty) else { throw .emptyLevel }
         self.base = base
     }
 

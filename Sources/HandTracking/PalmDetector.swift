@@ -80,10 +80,13 @@ struct PalmDetector {
         var remaining = candidates.sorted { $0.score > $1.score }
         var kept: [PalmDetection] = []
         while let best = remaining.first {
-            let cluster = remaining.filter {
-                $0 == best || intersectionOverUnion(($0.low, $0.high), (best.low, best.high)) > suppressionOverlap
+            func isSame(_ other: PalmDetection) -> Bool {
+                intersectionOverUnion((other.low, other.high), (best.low, best.high)) > suppressionOverlap
             }
-            remaining.removeAll { cluster.contains($0) }
+            // The best itself goes whatever its numbers are: a box that is not a number overlaps nothing, not even itself.
+            remaining.removeFirst()
+            let cluster = [best] + remaining.filter(isSame)
+            remaining.removeAll(where: isSame)
             let weight = cluster.reduce(0) { $0 + $1.score }
             func average(_ value: (PalmDetection) -> SIMD2<Float>) -> SIMD2<Float> {
                 cluster.reduce(SIMD2.zero) { $0 + value($1) * $1.score } / weight

@@ -70,10 +70,13 @@ public enum ImageSampler {
             for column in 0..<inside.lowerBound {
                 store(reader.rgb(atX: map.a * Float(column) + startX, y: map.d * Float(column) + startY), output + column * 3)
             }
-            reader.fillInside(
-                output + inside.lowerBound * 3, count: inside.count,
-                x: FixedPoint(map.a * Float(inside.lowerBound) + startX), y: FixedPoint(map.d * Float(inside.lowerBound) + startY),
-                stepX: FixedPoint(map.a), stepY: FixedPoint(map.d))
+            // Only where there are such columns is the map known to fit fixed point.
+            if !inside.isEmpty {
+                reader.fillInside(
+                    output + inside.lowerBound * 3, count: inside.count,
+                    x: FixedPoint(map.a * Float(inside.lowerBound) + startX), y: FixedPoint(map.d * Float(inside.lowerBound) + startY),
+                    stepX: FixedPoint(map.a), stepY: FixedPoint(map.d))
+            }
             for column in inside.upperBound..<target.width {
                 store(reader.rgb(atX: map.a * Float(column) + startX, y: map.d * Float(column) + startY), output + column * 3)
             }

@@ -1,0 +1,96 @@
+import Camera
+import FoundationEssentials
+import Gestures
+import Imaging
+import Recognizer
+import Settings
+import TestSupport
+import Testing
+
+/// What a person meant in a clip.
+private struct Label: Decodable {
+    var events: [Event]
+    var brightness: [Slide]
+
+    struct Event: Decodable {
+        var t: Double
+    }
+
+    struct Slide: Decodable {
+        var t_start: Double
+        var t_end: Double
+        var dx: Double
+    }
+
+    init(_ name: String) throws {
+        self = try JSONDecoder().decode(Label.self, from: Data(contentsOf: URL(filePath: "\(Paths.root)/Tests/Clips/\(name).json")))
+    }
+}
+
+/// What the real models and gestures made of a clip of the repository.
+private struct Recognised {
+    var toggles: [Double] = []
+    /// Of each slide when it began and ended, and how far the brightness went.
+    var slides: [(began: Double, ended: Double, from: Double, to: Double)] = []
+    var last = 50.0
+
+    init(_ name: String, settings: Settings? = nil) throws {
+        var settings = settings ?? Settings()
+        settings.camera.models = settings.camera.models ?? "\(Paths.prefix)/models"
+        var recognition = try Recognition(settings: settings, startBrightness: 50)
+        let source = try ClipSource(path: "\(Paths.root)/Tests/Clips/\(name).avi")
+        var time = 0.0
+        while let frame = try source.nextFrame() {
+            time = frame.time
+            take(try recognition.observe(frame))
+        }
+        take(recognition.interrupt(at: time))
+    }
+
+    private mutating func take(_ observation: Recognition.Observation) {
+        for event in observation.events {
+            switch event {
+            case .toggle: toggles.append(observation.time)
+            case .brightness(let value, .began, _): slides.append((observation.time, .infinity, last, value))
+            case .brightness(let value, _, _): (slides[slides.count - 1].ended, slides[slides.count - 1].to) = (observation.time, value)
+            }
+            if case .brightness(let value, _, _) = event { last = value }
+        }
+    }
+}
+
+struct ClipRecognitionTests {
+    @Test(arguments: ["pinch_hold_release_pinch", "lost_while_pinched"])
+    func `every pinch of a clip toggles once, within a quarter of a second`(name: String) throws {
+        let (label, recognised) = (try Label(name), try Recognised(name))
+        #expect(recognised.toggles.count == label.events.count)
+        for (time, event) in zip(recognised.toggles, label.events) { #expect(abs(time - event.t) <= 0.25) }
+    }
+
+    @Test func `every slide of a clip moves the brightness the right way by its length, and back`() throws {
+        let (label, recognised) = (try Label("slide_return"), try Recognised("slide_return"))
+        #expect(recognised.toggles.isEmpty)
+        #expect(recognised.slides.count == label.brightness.count)
+        for (slide, wanted) in zip(recognised.slides, label.brightness) {
+            #expect(slide.began > wanted.t_start - 0.25 && slide.began < wanted.t_end)
+            // The camera is no mirror: falling x brightens.
+            let way = slide.to - slide.from
+            #expect(abs(way + 100 * wanted.dx) < 3)
+        }
+        #expect(abs(recognised.last - 50) < 2)
+    }
+
+    @Test(arguments: ["fist_negative", "empty_room"])
+    func `a clip without a gesture gives no event`(name: String) throws {
+        let recognised = try Recognised(name)
+        #expect(recognised.toggles.isEmpty && recognised.slides.isEmpty)
+    }
+
+    @Test func `a mirror turns the slides round`() throws {
+        var settings = Settings()
+        settings.camera.isMirrored = true
+        let recognised = try Recognised("slide_return", settings: settings)
+        let first = try #require(recognised.slides.first)
+        #expect(first.to > first.from + 15)
+    }
+}

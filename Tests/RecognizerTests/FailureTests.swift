@@ -1,0 +1,69 @@
+import Camera
+import HandTracking
+import Inference
+import ServiceKit
+import Testing
+
+@testable import Recognizer
+
+struct FailureTests {
+    private static let group = DeviceGroup(id: 44, name: "video")
+
+    private static let failures: [(error: any UserFacingFailure, location: String?)] = [
+        (CameraError.emptySource, "--source"), (CameraError.unsupportedScheme("rtsp"), nil), (CameraError.noCamera, "/dev/video*"),
+        (CameraError.noSuchDevice(path: "/dev/video9"), "/dev/video9"),
+        (CameraError.permissionDenied(path: "/dev/video0", group: group, errno: 13), "/dev/video0"),
+        (CameraError.permissionDenied(path: "/dev/video0", group: DeviceGroup(id: 44, name: nil), errno: 13), "/dev/video0"),
+        (CameraError.permissionDenied(path: "/dev/video0", group: nil, errno: 1), "/dev/video0"),
+        (CameraError.busy(device: "/dev/video0", at: .setFormat), "/dev/video0"),
+        (CameraError.noBandwidth(device: "/dev/video0"), "/dev/video0"),
+        (CameraError.unplugged(device: "/dev/video0"), "/dev/video0"), (CameraError.notACaptureDevice(path: "/dev/video1"), "/dev/video1"),
+        (CameraError.noUsableFormat(device: "/dev/video0", offered: ["H264", "HEVC"]), "/dev/video0"),
+        (CameraError.stalled(device: "/dev/video0", seconds: 3), "/dev/video0"),
+        (CameraError.unreadableClip(path: "a.avi", errno: 2), "a.avi"), (CameraError.emptyClip(path: "a.avi"), "a.avi"),
+        (CameraError.notAClip(path: "a.txt", reason: "Invalid data\nfound"), "a.txt"), (CameraError.noVideo(path: "a.mp3"), "a.mp3"),
+        (CameraError.unsupportedCodec(path: "a.mkv", codec: "av2"), "a.mkv"),
+        (CameraError.unsupportedPixelFormat(path: "a.mkv", format: "yuv420p10le"), "a.mkv"),
+        (CameraError.damagedClip(path: "a.avi", deliveredFrames: 7, reason: "I/O error"), "a.avi"),
+        (InferenceError.missingModel(path: "/m/palm.tflite"), "/m/palm.tflite"),
+        (InferenceError.unreadableModel(path: "/m/palm.tflite", reason: "Check failed;\nat line 1"), "/m/palm.tflite"),
+        (InferenceError.unsupportedModel(path: "/m/palm.tflite", reason: "2 inputs instead of one"), "/m/palm.tflite"),
+        (InferenceError.failed(operation: "run a model", reason: "out of memory"), nil),
+        (HandTrackingError.unexpectedTensors(model: "palm detection", expected: "[1]", actual: "[2]"), nil),
+    ]
+
+    @Test(arguments: failures.indices)
+    func `every failure says in one line what, where and what to do`(index: Int) throws {
+        let (error, location) = Self.failures[index]
+        let report = try #require(error.reports.first)
+        #expect(error.reports.count == 1 && error.exitCode == .failed)
+        #expect(report.location == location)
+        #expect(report.remedy?.isEmpty == false, "\(error)")
+        #expect(!report.what.isEmpty)
+        let line = "\(report)"
+        #expect(line.split(whereSeparator: \.isNewline).count == 1)
+        // A person's words, not the code's.
+        #expect(!line.contains("Error.") && !line.contains("Optional("))
+    }
+
+    @Test func `a device's other failures name the step and the system's reason`() {
+        for operation in DeviceOperation.allCases {
+            let line = FailureReport.line(for: CameraError.device(path: "/dev/video0", at: operation, errno: 5))
+            #expect(line == "/dev/video0: \(operation.rawValue) failed: input/output error")
+        }
+    }
+
+    @Test func `the group to join is named, by its number where it has no name`() {
+        func line(_ group: DeviceGroup?) -> String {
+            FailureReport.line(for: CameraError.permissionDenied(path: "/dev/video0", group: group, errno: 13))
+        }
+        #expect(line(Self.group).contains("usermod -aG video") && line(Self.group).contains("group 44"))
+        #expect(line(DeviceGroup(id: 44, name: nil)).contains("usermod -aG 44"))
+        #expect(line(nil) == "/dev/video0: this user may not open the camera; run as a user that may read it")
+    }
+
+    @Test func `what the other end offered is told`() {
+        let line = FailureReport.line(for: CameraError.noUsableFormat(device: "/dev/video0", offered: ["H264", "HEVC"]))
+        #expect(line.contains("H264, HEVC"))
+    }
+}
