@@ -19,6 +19,10 @@ import Testing
         #expect(ScreenOutput.picture([BulbState(on: true), BulbState()]) == "1 of 2 lamps on")
     }
 
+    @Test func `a controller cannot write on the terminal by its identifier`() {
+        #expect(ScreenOutput.shown("7A1A\u{1B}[2J\n\u{7F}é-1") == "7A1A[2J-1")
+    }
+
     @Test func `its QR code has the three corners of one and a light border`() throws {
         let code = try #require(QRCode("X-HM://00522H1VM7OSX"))
         // 21 modules a side is the smallest kind, and 21 characters of this alphabet do not fit it at this level.

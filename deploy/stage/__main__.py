@@ -20,7 +20,7 @@ from view import View
 
 REPOSITORY = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 CLIP = os.path.join(REPOSITORY, "deploy/clips/demo.avi")
-# What the lamp of Tests/Peers is paired with unless told otherwise.
+# Anybody on this machine may know it: the lamp is a play-thing and lives as long as the demo.
 SETUP_CODE = "031-45-154"
 CAMERA, LAMP = "desk", "demo"
 # Generous: the models are compiled on a slow machine.
@@ -117,13 +117,14 @@ class Stage:
         self.view.stage(f"  mosquitto_sub -v -h 127.0.0.1 -p {self.broker_port} -t 'handkit/#'")
 
     async def start_lamp(self):
-        await self.children.start(
-            "the lamp",
-            os.path.join(self.arguments.prefix, "peers/bin/python"),
-            os.path.join(REPOSITORY, "Tests/Peers/hap_lamp.py"),
-            *("--address", "127.0.0.1", "--port", str(self.lamp_port), "--state", os.path.join(self.folder, "lamp.state")),
-            on_output=self.on_lamp,
-        )
+        place = ("--address", "127.0.0.1", "--port", str(self.lamp_port))
+        state = os.path.join(self.folder, "lamp")
+        if self.arguments.lamp == "handkit":
+            command = (self.program("handkit-lamp"), "run", *place, "--state", state, "--no-mdns", "--code-stdin")
+        else:
+            python = os.path.join(self.arguments.prefix, "peers/bin/python")
+            command = (python, os.path.join(REPOSITORY, "Tests/Peers/hap_lamp.py"), *place, "--state", state, "--code", SETUP_CODE)
+        await self.children.start("the lamp", *command, on_output=self.on_lamp, given=SETUP_CODE)
         await self.children.waiting_for(self.lamp_ready.wait(), "the start of the lamp", PATIENCE)
         self.view.stage(f"a HomeKit lamp on 127.0.0.1:{self.lamp_port}")
 
@@ -190,6 +191,7 @@ async def main():
     parser = argparse.ArgumentParser(prog="deploy/stage")
     parser.add_argument("--programs", required=True, help="folder of the built programs")
     parser.add_argument("--prefix", required=True, help="folder that deploy/setup made")
+    parser.add_argument("--lamp", choices=("handkit", "hap-python"), default="handkit")
     parser.add_argument("--once", action="store_true")
     parser.add_argument("--clip")
     arguments = parser.parse_args()

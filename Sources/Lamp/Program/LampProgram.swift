@@ -46,7 +46,7 @@ public enum LampProgram {
             let folder = arguments["state"] ?? Settings.Bridge(environment: environment).state + "/lamp"
             let store = AccessoryStore(folder: folder)
             let format = arguments["log-format"].flatMap(LogFormat.init(rawValue:)) ?? .auto
-            let logger = Logger(program: syntax.name, level: .notice, destination: LogStream(format: format))
+            let logger = Logger(program: syntax.name, level: .warning, destination: LogStream(format: format))
             switch arguments.command {
             case "code":
                 guard let identity = try load(store) else { throw LampFailure.notYet(folder: folder) }

@@ -2,7 +2,7 @@ import ServiceKit
 
 /// A behaviour of real accessories that controllers stumble over, which the virtual lamp shows when told to.
 ///
-/// The F numbers are those of the fault list that the quirks were collected in; `docs/lamp.md` says what a person saw each time.
+/// The F numbers are those of the fault list that the quirks were collected in; the module's article says what people saw each time.
 enum Quirk: String, CaseIterable, Sendable {
     // What the network sees.
     case delay

@@ -106,15 +106,15 @@ final class ScreenOutput: LampOutput {
             switch report {
             case .set(let bulb, _, let new, let controller):
                 state.bulbs[bulb] = new
-                state.lastBy = "by controller \(controller.prefix(8))"
+                state.lastBy = "by controller \(Self.shown(controller).prefix(8))"
             case .local(let bulb, let new):
                 state.bulbs[bulb] = new
                 state.lastBy = "by hand"
             case .identify: line("a controller asks: which lamp are you? This one.", &state)
-            case .paired(let controller): line("paired with controller \(controller)", &state)
+            case .paired(let controller): line("paired with controller \(Self.shown(controller))", &state)
             case .unpaired: line("no longer paired with anyone", &state)
-            case .controllerAdded(let controller): line("controller \(controller) may use the lamp now", &state)
-            case .controllerRemoved(let controller): line("controller \(controller) may no longer use the lamp", &state)
+            case .controllerAdded(let controller): line("controller \(Self.shown(controller)) may use the lamp now", &state)
+            case .controllerRemoved(let controller): line("controller \(Self.shown(controller)) may no longer use the lamp", &state)
             case .wrongCode(let tries): line("somebody tried a wrong setup code (\(tries) of 100)", &state)
             }
             draw(&state)
@@ -127,6 +127,9 @@ final class ScreenOutput: LampOutput {
             state.isDrawn = false
         }
     }
+
+    /// Controllers choose their identifiers themselves, and a terminal obeys what it is sent.
+    static func shown(_ identifier: String) -> String { identifier.filter { $0.isASCII && !$0.isNewline && $0 >= " " && $0 <= "~" } }
 
     private func line(_ text: String, _ state: inout State) {
         let seconds = Int((ContinuousClock.now - start) / .seconds(1))
