@@ -36,6 +36,8 @@ struct ProgramTests {
 
                 Options:
                   --landmarks           Print the hands of every frame too: 21 points, x and y from 0 to 1.
+                  --diagnosis           Print for every frame what the gestures make of the hand: gap, reach and
+                                        states.
                   --start-brightness N  Where the first slide starts from, 50 unless given. Takes a number from 0 to
                                         100.
 
