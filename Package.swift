@@ -94,7 +94,7 @@ let package = Package(
                 "BrokerLink", "Camera", "Contract", "Gestures", "HandTracking", "HomeAssistant", "Imaging", "Inference", "MQTT",
                 "Monitoring", "Preview", "ServiceKit", "Settings",
             ]),
-        module("Bridge", ["BrokerLink", "Contract", "HomeAssistant", "HomeKit", "MQTT", "ServiceKit", "Settings"]),
+        module("Bridge", ["BrokerLink", "Contract", "HomeAssistant", "HomeKit", "MQTT", "Monitoring", "ServiceKit", "Settings"]),
         module("Lamp", ["CQRencode", "Cryptography", "HomeKit", "MDNS", "ServiceKit", "Settings"]),
         program("handkit-recognizer", ["Recognizer"]),
         program("handkit-bridge", ["Bridge"]),
@@ -121,8 +121,8 @@ let package = Package(
         tests(
             "RecognizerTests",
             [
-                "Recognizer", "BrokerLink", "Camera", "Contract", "Gestures", "HandTracking", "Imaging", "Inference", "MQTT", "ServiceKit",
-                "Settings",
+                "Recognizer", "BrokerLink", "Camera", "Contract", "Gestures", "HandTracking", "Imaging", "Inference", "MQTT", "Monitoring",
+                "ServiceKit", "Settings",
             ]),
         tests("BridgeTests", ["Bridge", "Contract", "HomeAssistant", "HomeKit", "ServiceKit", "Settings"]),
         tests("IntegrationTests", ["Contract", "MQTT"]),

@@ -16,25 +16,7 @@ public struct BrokerLink: Service {
     public init(settings: Settings.MQTT, role: String, id: Identifier, availability: TopicName) {
         let offline = MQTTMessage(topic: availability, text: Availability.offline.rawValue, qos: .atLeastOnce, retain: true)
         let clientID = settings.clientID(role: role, id: id, instance: .random(in: .min ... .max))
-        var configuration = MQTTConfiguration(
-            host: settings.host, port: settings.port, clientID: clientID, keepAlive: settings.keepAlive, will: offline, farewell: offline)
-        if let username = settings.username {
-            configuration.credentials = .init(username: username, password: settings.password?.revealed)
-        }
-        if let tls = settings.tls {
-            var identity: MQTTConfiguration.TLS.Identity?
-            if let certificate = tls.certificateFile, let key = tls.keyFile {
-                identity = .init(certificateFile: certificate, keyFile: key)
-            }
-            configuration.tls = .init(authorityFile: tls.authorityFile, identity: identity)
-        }
-        configuration.version =
-            switch settings.version {
-            case .auto: .automatic
-            case .v5: .only(.v5)
-            case .v311: .only(.v311)
-            }
-        client = MQTTClient(configuration)
+        client = MQTTClient(MQTTConfiguration(settings, clientID: clientID, will: offline))
     }
 
     public func run() async throws {
@@ -43,5 +25,27 @@ public struct BrokerLink: Service {
         } onShutdown: { [client] in
             client.shutdown()
         }
+    }
+}
+
+extension MQTTConfiguration {
+    /// - Parameter will: What the broker says when this client is lost, and this client when it leaves; nil for one that only listens.
+    public init(_ settings: Settings.MQTT, clientID: String, will: MQTTMessage? = nil) {
+        self.init(
+            host: settings.host, port: settings.port, clientID: clientID, keepAlive: settings.keepAlive, will: will, farewell: will)
+        if let username = settings.username { credentials = Credentials(username: username, password: settings.password?.revealed) }
+        if let tls = settings.tls {
+            var identity: TLS.Identity?
+            if let certificate = tls.certificateFile, let key = tls.keyFile {
+                identity = TLS.Identity(certificateFile: certificate, keyFile: key)
+            }
+            self.tls = TLS(authorityFile: tls.authorityFile, identity: identity)
+        }
+        version =
+            switch settings.version {
+            case .auto: .automatic
+            case .v5: .only(.v5)
+            case .v311: .only(.v311)
+            }
     }
 }

@@ -24,9 +24,13 @@ public final class Preview: Service {
     /// Most browsers that may watch at a time; each takes two of the server's connections.
     static let watchers = 12
 
+    private static let remembered = 40
+
     private struct State {
         var status: StatusMessage
         var target: TargetMessage?
+        /// The latest events, for who begins to watch.
+        var published: [PublishedMessage] = []
         var control: Control?
     }
 
@@ -68,8 +72,12 @@ public final class Preview: Service {
     }
 
     public func published(topic: String, payload: [UInt8], sent: Bool) {
-        guard events.isWatched else { return }
-        events.send(event("published", PublishedMessage(topic: topic, payload: String(decoding: payload, as: UTF8.self), sent: sent)))
+        let message = PublishedMessage(topic: topic, payload: String(decoding: payload, as: UTF8.self), sent: sent)
+        state.withLock { state in
+            if state.published.count == Self.remembered { state.published.removeFirst() }
+            state.published.append(message)
+        }
+        if events.isWatched { events.send(event("published", message)) }
     }
 
     public func lampIs(_ target: Target) {
@@ -127,8 +135,9 @@ public final class Preview: Service {
     private static let full = HTTPResponse.text("too many browsers watch", status: 503)
 
     private var greeting: [[UInt8]] {
-        let (status, target) = state.withLock { ($0.status, $0.target) }
-        return [event("status", status)] + (target.map { [event("target", $0)] } ?? [])
+        let state = state.withLock { $0 }
+        return [event("status", state.status)] + (state.target.map { [event("target", $0)] } ?? [])
+            + state.published.map { event("earlier", $0) }
     }
 
     private func answer(_ value: some Encodable, status: Int = 200) -> HTTPResponse {

@@ -83,3 +83,12 @@ extension HandTrackingError: UserFacingFailure {
         }
     }
 }
+
+/// A camera was named on the command line that cannot exist.
+struct WatchFailure: UserFacingFailure {
+    var camera: String
+    var exitCode: ExitCode { .wrongUsage }
+    var reports: [FailureReport] {
+        [FailureReport("'\(camera)' is no camera's id", at: "--camera", remedy: "ids are made of a-z, 0-9, _ and -")]
+    }
+}

@@ -4,6 +4,7 @@ internal import Contract
 internal import FoundationEssentials
 internal import Gestures
 internal import HomeAssistant
+internal import MQTT
 internal import Monitoring
 internal import Preview
 internal import ServiceKit
@@ -18,6 +19,7 @@ public enum RecognizerProgram {
             switch arguments.command {
             case "replay": try await replay(arguments)
             case "cameras": printCameras()
+            case "watch": try await watch(arguments)
             default: try await run(arguments)
             }
         }.rawValue
@@ -57,6 +59,12 @@ public enum RecognizerProgram {
                     .value(
                         "start-brightness", "N", "Where the first slide starts from, 50 unless given.", kind: .number(0...100)),
                 ]),
+            CommandSyntax(
+                "watch", "Show in the terminal what a camera sees and does",
+                discussion: """
+                    Reads from the broker, so it runs on any machine that reaches it; where the output is no terminal it prints lines.
+                    """,
+                options: [.value("camera", "ID", "The camera; without it the one of the configuration.")]),
             CommandSyntax("cameras", "List the cameras with their formats and rates"),
         ],
         defaultCommand: "run")
@@ -130,6 +138,26 @@ public enum RecognizerProgram {
         var replay = Replay(
             printsLandmarks: arguments.has(flag: "landmarks"), printsDiagnosis: arguments.has(flag: "diagnosis"), output: StandardOutput())
         try replay.run(ClipSource(path: path), through: &recognition)
+    }
+
+    private static func watch(_ arguments: Arguments) async throws {
+        let settings = try settings(arguments)
+        let camera = try arguments["camera"].map { text throws(WatchFailure) in
+            do { return try Identifier(text) } catch { throw WatchFailure(camera: text) }
+        }
+        let id = settings.mqtt.clientID(role: "watch", id: camera ?? settings.camera.id, instance: .random(in: .min ... .max))
+        let client = MQTTClient(MQTTConfiguration(settings.mqtt, clientID: id))
+        let connection = ClosureService {
+            await withShutdownHandler {
+                await client.run()
+            } onShutdown: {
+                client.shutdown()
+            }
+        }
+        let watch = WatchService(topics: settings.mqtt.topics, camera: camera ?? settings.camera.id, client: client)
+        var quiet = logger(arguments, settings)
+        quiet.level = .warning
+        try await ServiceGroup([.init("mqtt", connection), .init("watch", watch)], logger: quiet).run()
     }
 
     private static func printCameras() {

@@ -4,6 +4,7 @@ import FoundationEssentials
 import HomeAssistant
 import HomeKit
 import MQTT
+import Monitoring
 import ServiceKit
 import Settings
 
@@ -97,8 +98,15 @@ public enum BridgeProgram {
         layout.version = Product.version
         let link = BrokerLink(
             settings: settings.mqtt, role: "bridge", id: settings.bridge.id, availability: try TopicName(layout.availabilityTopic))
-        let service = BridgeService(layout, plan, client: link.client, shelf: shelf, logger: logger)
-        try await ServiceGroup([.init("mqtt", link), .init("bridge", service)], logger: logger).run()
+        let monitor = BridgeMonitor(lamps: plan.lamps.map(\.id))
+        let service = BridgeService(layout, plan, client: link.client, shelf: shelf, monitor: monitor, logger: logger)
+        var members: [ServiceGroup.Member] = [.init("mqtt", link), .init("bridge", service)]
+        if settings.bridge.http.port != 0 {
+            let http = MonitoringService(
+                settings: settings.bridge.http, metrics: monitor.metrics, health: { monitor.health }, logger: logger)
+            members.append(.init("http", http))
+        }
+        try await ServiceGroup(members, logger: logger).run()
         logger.notice("stopped")
     }
 }

@@ -26,13 +26,14 @@ public actor BridgeService: Service {
     private var alarm = Alarm()
     private var brokerLog: BrokerLog
     private let client: MQTTClient
+    private let monitor: BridgeMonitor
     private let logger: Logger
     private let topics: Topics
 
     /// - Parameters:
     ///   - client: the connection to the broker, which somebody else keeps running; its events are read here.
     ///   - plan: which lamps to keep connected.
-    init(_ layout: BridgeCore.Layout, _ plan: BridgePlan, client: MQTTClient, shelf: PairingShelf, logger: Logger) {
+    init(_ layout: BridgeCore.Layout, _ plan: BridgePlan, client: MQTTClient, shelf: PairingShelf, monitor: BridgeMonitor, logger: Logger) {
         core = BridgeCore(layout, at: .now)
         topics = layout.topics
         lamps = Dictionary(
@@ -40,10 +41,12 @@ public actor BridgeService: Service {
                 var policy = LampQueue.Policy()
                 policy.minimumInterval = lamp.minimumInterval
                 let address = lamp.host.map { HAPAddress(host: $0.host, port: $0.port) }
-                let keeper = LampKeeper(lamp: lamp.id, pairing: lamp.pairing, address: address, shelf: shelf)
+                let keeper = LampKeeper(
+                    lamp: lamp.id, pairing: lamp.pairing, address: address, shelf: shelf, metrics: monitor.lamp(lamp.id))
                 return (lamp.id, Lamp(queue: LampQueue(policy: policy), keeper: keeper))
             })
         self.client = client
+        self.monitor = monitor
         self.logger = logger
         brokerLog = BrokerLog(logger: logger)
         client.subscribe(layout.subscriptions.compactMap { try? MQTTSubscription(TopicFilter($0)) })
@@ -84,7 +87,9 @@ public actor BridgeService: Service {
             case .refresh(let lamp): handle(.missedReports, of: lamp)
             case .command(let command, let lamp, let origin, let expires):
                 handle(.command(command, origin: origin, expires: expires), of: lamp)
-            case .rejected(let reason, let topic, let detail, let isFirst): logger.rejected(reason, topic, detail, isFirst)
+            case .rejected(let reason, let topic, let detail, let isFirst):
+                monitor.rejected(reason)
+                logger.rejected(reason, topic, detail, isFirst)
             }
         }
     }
@@ -99,12 +104,15 @@ public actor BridgeService: Service {
             case .state(let values):
                 if lamps[id]?.isUp == false { logger.up(id, values) }
                 lamps[id]?.isUp = true
+                monitor.lamp(id)?.isAvailable.set(true)
                 lamps[id]?.trouble = nil
                 handle(.lamp(id, .state(values)))
             case .done(let command, let origin, let values):
+                monitor.done()
                 logger.done(command, origin, id, values)
                 if case .request(let number) = origin { handle(.lamp(id, .answered(request: number, error: nil))) }
             case .dropped(let command, let origin, let reason):
+                monitor.rejected(reason.rejection)
                 logger.dropped(command, origin, id, reason)
                 handle(.lamp(id, .dropped(command, reason.rejection)))
                 if case .request(let number) = origin { handle(.lamp(id, .answered(request: number, error: reason.text))) }
@@ -123,6 +131,7 @@ public actor BridgeService: Service {
 
     private func received(_ event: MQTTEvent) {
         brokerLog.happened(event)
+        monitor.happened(event)
         switch event {
         case .connected: handle(.connected)
         case .disconnected: handle(.disconnected)
@@ -176,6 +185,7 @@ extension BridgeService: LampKeeper.Owner {
         handle(.lamp(lamp, .trouble(trouble.status)))
         if lamps[lamp]?.trouble != trouble { logger.down(lamp, trouble, wasUp: lamps[lamp]?.isUp == true) }
         lamps[lamp]?.isUp = false
+        monitor.lamp(lamp)?.isAvailable.set(false)
         lamps[lamp]?.trouble = trouble
     }
 }

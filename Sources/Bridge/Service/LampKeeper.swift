@@ -22,6 +22,7 @@ struct LampKeeper: Sendable {
     /// Where it answers, instead of where it was when it was paired.
     let address: HAPAddress?
     let shelf: PairingShelf
+    var metrics: LampMetrics?
 
     /// How long a pairing that is missing or not known to the lamp is left alone.
     private static let pairingWait = Duration.seconds(60)
@@ -36,6 +37,7 @@ struct LampKeeper: Sendable {
         while !Task.isCancelled {
             let (record, trouble) = await attempt(owner, &backoff)
             guard !Task.isCancelled else { return }
+            metrics?.retries.add()
             await owner.disconnected(lamp, trouble)
             switch trouble {
             case .notPaired, .pairingLost, .pairings: await waitForPairing(otherThan: record)
@@ -77,11 +79,14 @@ struct LampKeeper: Sendable {
 
     private func serve(_ link: LampLink, _ owner: some Owner) async -> HAPError {
         let requests = Mailbox<LampQueue.Request>()
+        metrics?.sessions.add()
         await owner.connected(lamp, requests: requests)
         await withTaskGroup { group in
             group.addTask {
                 while let request = await requests.take() {
+                    let start = ContinuousClock.now
                     let answer = await link.perform(request)
+                    metrics?.answered(request, answer, after: .now - start)
                     await owner.received(.answered(answer), from: lamp)
                     if answer == .failed(.lost) { break }
                 }

@@ -87,7 +87,7 @@ function showPublished({ topic, payload, sent }) {
   line.dataset.kind = kind;
   const details = kind === 'toggle' ? `${value.hand} hand, ${Math.round(value.confidence * 100)} % sure`
     : kind === 'brightness' ? `${Math.round(value.value)} %${value.phase === 'ended' ? ', done' : ''}` : payload;
-  const parts = [['time', '', new Date().toLocaleTimeString()], ['span', 'what', kind], ['span', '', details]];
+  const parts = [['time', '', new Date(value.ts ?? Date.now()).toLocaleTimeString()], ['span', 'what', kind], ['span', '', details]];
   if (!sent) parts.push(['span', 'lost', 'no broker, dropped']);
   line.replaceChildren(...parts.map(([tag, name, content]) => {
     const part = document.createElement(tag);
@@ -98,16 +98,21 @@ function showPublished({ topic, payload, sent }) {
   line.title = `${topic} ${payload}`;
   if (!isStep) list.prepend(line);
   while (list.children.length > 30) list.lastElementChild.remove();
-  if (kind === 'toggle') plot.mark();
 }
 
 function listen() {
+  // The recognizer tells the latest ones anew.
+  $('published').replaceChildren(Object.assign(document.createElement('li'), { className: 'quiet', textContent: 'Nothing yet' }));
   events = new EventSource('events');
   const on = (name, show) => events.addEventListener(name, event => show(JSON.parse(event.data)));
   on('frame', showFrame);
   on('status', showStatus);
   on('target', showTarget);
-  on('published', showPublished);
+  on('earlier', showPublished);
+  on('published', message => {
+    showPublished(message);
+    if (message.topic.endsWith('/toggle')) plot.mark();
+  });
   on('settings', values => tuning.show(values));
   events.onerror = () => {
     $('state').className = 'chip bad';

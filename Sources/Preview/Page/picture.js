@@ -5,7 +5,7 @@ const bones = [
   ['other', [9, 10, 11, 12]], ['other', [13, 14, 15, 16]], ['other', [17, 18, 19, 20]],
 ];
 const colors = { thumb: '#00d5ff', index: '#ff2d95', palm: '#ffffff', other: '#ffffff' };
-const tips = { 4: colors.thumb, 8: colors.index };
+const tips = { 4: '#00e5ff', 8: '#ff4fa6' };
 
 export class Picture {
   /** The latest numbers, for the ring at the finger tips. */

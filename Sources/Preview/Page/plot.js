@@ -59,8 +59,8 @@ export class Plot {
       context.globalAlpha = 0.1;
       context.fillRect(0, y(close), width, y(0) - y(close));
       context.globalAlpha = 1;
-      this.line(context, y(close), width, color('gap'), `pinched below ${close}`, 13);
-      this.line(context, y(open), width, color('gap'), `open above ${open}`, -4);
+      this.line(context, y(close), width, color('gap'), `pinched below ${close}`, 14);
+      this.line(context, y(open), width, color('gap'), `open above ${open}`, 14);
       this.line(context, y(reach), width, color('reach'), `reach at least ${reach}`, -4, true);
     }
     context.lineWidth = 2;
@@ -95,6 +95,10 @@ export class Plot {
     context.stroke();
     context.setLineDash([]);
     context.textAlign = isRight ? 'right' : 'left';
+    // Whatever runs behind it, the label stays readable.
+    context.lineWidth = 4;
+    context.strokeStyle = getComputedStyle(document.documentElement).getPropertyValue('--card');
+    context.strokeText(label, isRight ? width - 4 : 4, y + shift);
     context.fillText(label, isRight ? width - 4 : 4, y + shift);
   }
 }

@@ -38,10 +38,12 @@ export class Tuning {
     container.replaceChildren();
     this.inputs.clear();
     for (const group of new Set(fields.map(field => field.key.split('.')[0]))) {
-      const set = document.createElement('fieldset');
-      const legend = document.createElement('legend');
-      legend.textContent = names[group] ?? group;
-      set.append(legend, ...fields.filter(field => field.key.startsWith(`${group}.`)).map(field => this.field(field, group)));
+      const set = document.createElement('details');
+      // On a phone the picture would be far away if all of them were open.
+      set.open = innerWidth >= 900;
+      const summary = document.createElement('summary');
+      summary.textContent = names[group] ?? group;
+      set.append(summary, ...fields.filter(field => field.key.startsWith(`${group}.`)).map(field => this.field(field, group)));
       container.append(set);
     }
   }
