@@ -84,6 +84,26 @@ import Testing
         #expect(try await session.read([last.on, bulbs[0].on]).map { $0.value?.bool } == [true, false])
     }
 
+    @Test func `handkit-bridge pairs with it, dims it, reads it and unpairs`() async throws {
+        let lamp = try await HandKitLamp.start()
+        let folder = try Paths.temporaryFolder()
+        defer { Paths.remove(folder) }
+        try Paths.write("bridge:\n  state: \(folder)/bridge\n", to: "\(folder)/handkit.yaml")
+        func bridge(_ arguments: String..., input: String = "") async throws -> String {
+            let program = try ChildProcess(
+                Paths.program("handkit-bridge"), arguments + ["--config", "\(folder)/handkit.yaml"], input: Array(input.utf8))
+            let ending = try await program.wait()
+            try #require(ending == .exited(0), "\(arguments): \(program.errorLines)")
+            return program.lines.joined(separator: "\n")
+        }
+        _ = try await bridge("pair", "desk", "--host", "127.0.0.1:\(lamp.port)", "--code-stdin", input: HandKitLamp.code)
+        #expect(try await bridge("set", "desk", "57", "--json").contains("\"brightness\":57"))
+        #expect(lamp.events.contains { $0.event == "set" && $0.on == true && $0.brightness == 57 })
+        #expect(try await bridge("get", "desk", "--json").contains("\"state\":\"ON\""))
+        _ = try await bridge("unpair", "desk")
+        try await eventually("the lamp told that it is unpaired") { lamp.events.last?.event == "unpaired" }
+    }
+
     // MARK: An independent controller
 
     private struct Told: Decodable {

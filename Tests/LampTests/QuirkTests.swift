@@ -43,7 +43,8 @@ import Testing
 
     @Test(arguments: [
         "delay=50", "segment", "segment=1", "framing=length", "framing=chunked", "lower-case-headers", "newline-after-body", "bad-json",
-        "leading-zeros=apple", "leading-zeros=as-sent", "zero-salt", "no-state", "strict-requests", "ignores-true", "dimmer-lag=20",
+        "leading-zeros=apple", "leading-zeros=as-sent", "zero-salt", "no-state", "one-piece", "strict-requests", "ignores-true",
+        "dimmer-lag=20",
         "new-instances", "event-echo", "events-max",
     ])
     func `odd as it is, it is paired, switched, read and unpaired`(quirk: String) async throws {

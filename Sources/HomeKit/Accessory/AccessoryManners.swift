@@ -17,6 +17,8 @@ package struct AccessoryTraits: Sendable {
     package var echoesEvents = false
     /// Bytes of output that go in one piece, so that TCP carries them apart.
     package var segment: Int?
+    /// Whether a request that arrives in more than one piece is refused.
+    package var wantsWholeRequests = false
     /// Characteristics that one connection may subscribe to; more are accepted and never heard of.
     package var subscriptionLimit: Int?
 

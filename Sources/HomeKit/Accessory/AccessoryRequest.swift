@@ -47,6 +47,9 @@ struct RequestParser: Sendable {
         if fault == nil { buffer += bytes }
     }
 
+    /// Whether a request has begun and not ended.
+    var isWithinRequest: Bool { !buffer.isEmpty }
+
     /// Takes out the bytes that belong to no request yet returned.
     mutating func takeUnparsed() -> [UInt8] {
         defer { (buffer, searched) = ([], 0) }

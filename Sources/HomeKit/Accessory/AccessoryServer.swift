@@ -115,6 +115,9 @@ package struct AccessoryServer: Sendable {
                 actions += send(.status(400), connection, for: nil) + close(connection)
             }
         }
+        if manners.traits.wantsWholeRequests, peers[connection]?.parser.isWithinRequest == true {
+            actions += send(.status(400), connection, for: nil) + close(connection)
+        }
         return actions
     }
 

@@ -30,6 +30,7 @@ enum Quirk: String, CaseIterable, Sendable {
     case eventInterval = "event-interval"
     case eventEcho = "event-echo"
     case eventsMax = "events-max"
+    case onePiece = "one-piece"
     case strictRequests = "strict-requests"
     case ignoresTrue = "ignores-true"
     case brightnessNeedsOn = "brightness-needs-on"
@@ -74,8 +75,8 @@ enum Quirk: String, CaseIterable, Sendable {
         case .configNumber: .required(name: "HOW", .choice(["zero", "bump", "wrap"]))
         case .txtID: .optional(name: "TEXT", .text, default: "")
         case .announces: .required(name: "ADDRESS", .text)
-        case .newPort, .lowerCaseHeaders, .newlineAfterBody, .staleAnswers, .zeroSalt, .noState, .forgets, .eventEcho, .strictRequests,
-            .ignoresTrue, .zeroIsFull, .newInstances, .unpairedFlag, .txtNUL:
+        case .newPort, .lowerCaseHeaders, .newlineAfterBody, .staleAnswers, .zeroSalt, .noState, .forgets, .eventEcho, .onePiece,
+            .strictRequests, .ignoresTrue, .zeroIsFull, .newInstances, .unpairedFlag, .txtNUL:
             .none
         }
     }
@@ -84,7 +85,7 @@ enum Quirk: String, CaseIterable, Sendable {
     var explanation: String {
         switch self {
         case .delay: "Every answer comes so much later (F24, F25)."
-        case .segment: "Everything sent is cut into TCP segments of so many bytes (F12, F22)."
+        case .segment: "Everything sent is cut into TCP segments of so many bytes (F22)."
         case .dropAfter: "Each connection is closed in place of the answer after N requests (F1)."
         case .muteAfter: "Each connection answers N requests and then nothing more, and stays open (F2, F25)."
         case .idleClose: "A connection that is silent for so long is closed (F27)."
@@ -105,6 +106,7 @@ enum Quirk: String, CaseIterable, Sendable {
         case .eventInterval: "Changes are gathered for so long before an event tells of them; 250 ms otherwise (F34)."
         case .eventEcho: "Controllers get events of their own writes (F35)."
         case .eventsMax: "Subscriptions of a connection beyond N are accepted and never heard of (F26)."
+        case .onePiece: "A request whose headers and body do not arrive together gets 400 (F12)."
         case .strictRequests:
             "Requests with a port or a space in Host, headers out of order or beyond need, or blanks in JSON get 400 (F9–F14)."
         case .ignoresTrue: "A value written as `true` instead of 1 is accepted and does nothing (F15)."

@@ -21,6 +21,7 @@ struct QuirkStage: AccessoryManners {
         if quirks.has(.zeroSalt) { traits.salt = [UInt8](repeating: 0, count: 16) }
         if let limit = quirks.integer(.idleClose) { traits.idleLimit = .seconds(limit) }
         traits.echoesEvents = quirks.has(.eventEcho)
+        traits.wantsWholeRequests = quirks.has(.onePiece)
         traits.segment = quirks.integer(.segment)
         traits.subscriptionLimit = quirks.integer(.eventsMax)
         self.traits = traits

@@ -186,6 +186,21 @@ import Testing
         #expect(bench.clients[connection]?.isClosed == true)
     }
 
+    @Test func `a request in two pieces is waited for, or refused where that is its manner`() throws {
+        for isStrict in [false, true] {
+            var manners = ReferenceManners()
+            manners.traits.wantsWholeRequests = isStrict
+            var bench = try AccessoryBench(manners: manners)
+            let session = try bench.session(try bench.pair())
+            let request = HTTPRequest.put("/characteristics", json: body(item(51, "\"value\":1"))).encoded(host: "lamp")
+            bench.clients[session]?.responses = []
+            try bench.send(Array(request.prefix(60)), on: session)
+            #expect(bench.clients[session]?.isClosed == isStrict)
+            if !isStrict { try bench.send(Array(request.dropFirst(60)), on: session) }
+            #expect(bench.clients[session]?.responses.map(\.status) == [isStrict ? 400 : 204])
+        }
+    }
+
     @Test func `has seventeen places, and those idle for a minute make room`() throws {
         var (bench, record, first) = try bench()
         for _ in 0..<15 { _ = try bench.session(record) }
