@@ -263,6 +263,7 @@ private struct Player: Sendable {
         return slide.saw(
             SlideMachine.Sight(
                 pose: SlideMachine.Pose(tip: tip, knuckles: shape.knuckles, gap: shape.gap, reach: shape.reach),
+                isPointing: pose.isDisjoint(with: [.middle, .ring]),
                 speed: filterX.speed / shape.palm, palm: shape.palm, time: time, interval: interval),
             settings: settings.slide)
     }

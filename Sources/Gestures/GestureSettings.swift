@@ -121,6 +121,8 @@ public struct SlideSettings: Hashable, Sendable {
     public var restSpace = 0.12
     /// How long it must rest before a slide may begin, in seconds.
     public var restTime = 0.15
+    /// The same for a hand that does not point, with its other fingers stretched too: hands that talk pause for less.
+    public var openRestTime = 0.4
     /// How slowly a resting place follows the hand, in seconds.
     public var driftTime = 0.7
     /// Way from the resting place at which a slide begins, in palm sizes.

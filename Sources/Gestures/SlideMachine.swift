@@ -45,6 +45,8 @@ enum SlideMachine: Hashable, Sendable {
     /// One frame's view of a hand that is fit for a slide: its index finger stretched, no pinch under way.
     struct Sight {
         var pose: Pose
+        /// The index finger is stretched and its neighbours are not.
+        var isPointing = true
         /// Smoothed speed of the tip along x, palm sizes a second.
         var speed: Double
         /// Palm size in pixels.
@@ -77,7 +79,8 @@ enum SlideMachine: Hashable, Sendable {
         guard let stillness, stillness.about.shapeMatches(sight.pose, within: settings.steadiness),
             (sight.pose.tip - stillness.about.tip).largest <= settings.restSpace * sight.palm
         else { return .waiting(Stillness(since: sight.time, about: sight.pose)) }
-        return sight.time - stillness.since >= settings.restTime ? .resting(anchor: sight.pose) : .waiting(stillness)
+        let rest = sight.isPointing ? settings.restTime : settings.openRestTime
+        return sight.time - stillness.since >= rest ? .resting(anchor: sight.pose) : .waiting(stillness)
     }
 
     private mutating func leave(_ anchor: Pose, _ sight: Sight, settings: SlideSettings) -> Action? {

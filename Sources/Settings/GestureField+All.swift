@@ -26,6 +26,7 @@ extension GestureField {
         .number("slide.reach", \.slide.reach, 0...5, "palms", "How far the index finger is stretched at least."),
         .number("slide.rest_space", \.slide.restSpace, 0...5, "palms", "How far a resting finger may tremble."),
         .time("slide.rest_time_ms", \.slide.restTime, "How long the finger rests before a slide."),
+        .time("slide.open_rest_time_ms", \.slide.openRestTime, "The same for an open hand, which does not point."),
         .time("slide.drift_time_ms", \.slide.driftTime, "How slowly the place of rest follows the finger."),
         .number("slide.start_travel", \.slide.startTravel, 0...5, "palms", "How far the finger moves for a slide to begin."),
         .number("slide.start_speed", \.slide.startSpeed, 0.01...50, "palms/s", "How fast the finger moves for a slide to begin."),
