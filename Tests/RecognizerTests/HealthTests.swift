@@ -3,6 +3,7 @@ import Contract
 import MQTT
 import Monitoring
 import Settings
+import TestSupport
 import Testing
 
 @testable import Recognizer
@@ -33,5 +34,13 @@ struct HealthTests {
         #expect(monitor.health(at: 100).isFine)
         monitor.paused(false)
         #expect(!monitor.health(at: 100).isFine)
+    }
+
+    @Test(.enabled(if: Paths.installed("promtool") != nil, "promtool, of Debian's package prometheus, is not installed"))
+    func `Prometheus' own linter finds nothing to say about the metrics`() async throws {
+        let monitor = RecognizerMonitor(settings: Settings())
+        let promtool = try ChildProcess("promtool", ["check", "metrics"], input: Array(monitor.metrics.text().utf8))
+        #expect(try await promtool.wait() == .exited(0), "\(promtool.lines) \(promtool.errorLines)")
+        #expect(promtool.errorLines == [])
     }
 }

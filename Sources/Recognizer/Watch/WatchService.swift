@@ -38,7 +38,7 @@ struct WatchService: Service {
 /// Standard output: drawn over again in a terminal, line after line elsewhere.
 private struct Screen: Sendable {
     private let isTerminal = isatty(STDOUT_FILENO) == 1
-    private var height = 0
+    private var shown: [String] = []
     private var output = StandardOutput()
 
     mutating func show(_ view: WatchView, line: String?) {
@@ -49,10 +49,11 @@ private struct Screen: Sendable {
         var size = winsize()
         let width = ioctl(STDOUT_FILENO, UInt(TIOCGWINSZ), &size) == 0 && size.ws_col > 0 ? Int(size.ws_col) : 80
         let lines = view.screen(width: width)
+        guard lines != shown else { return }
         // Up to where the view began, then each line anew with what was behind it erased.
-        let up = height > 0 ? "\u{1B}[\(height)A" : ""
+        let up = shown.isEmpty ? "" : "\u{1B}[\(shown.count)A"
         output.write(up + lines.map { "\r\($0)\u{1B}[K\n" }.joined())
-        height = lines.count
+        shown = lines
     }
 }
 
