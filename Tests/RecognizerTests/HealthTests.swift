@@ -2,6 +2,7 @@ import Camera
 import Contract
 import MQTT
 import Monitoring
+import ServiceKit
 import Settings
 import TestSupport
 import Testing
