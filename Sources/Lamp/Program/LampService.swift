@@ -70,6 +70,8 @@ struct LampService: Service {
     private let logger: Logger
     private let identity: AccessoryIdentity
     private let failures: AsyncStream<any Error>
+    /// What is to be announced, newest only.
+    private let texts: AsyncStream<TXTRecord>
 
     /// Opens the sockets.
     init(
@@ -109,9 +111,6 @@ struct LampService: Service {
             throw .announcing(error)
         }
     }
-
-    /// What is announced, newest only.
-    private let texts: AsyncStream<TXTRecord>
 
     func run() async throws {
         let (keys, key) = AsyncStream.makeStream(of: Key.self, bufferingPolicy: .bufferingOldest(64))
