@@ -25,7 +25,12 @@ final class ConnectionTable: Sendable {
 
     init(requestSeconds: Int) { self.requestSeconds = Double(requestSeconds) }
 
-    func opened(_ socket: Int32) { receive(socket) }
+    func opened(_ socket: Int32) {
+        // Left to itself the kernel buffers megabytes for a slow client: many seconds of pictures, each old when it is seen.
+        var size: Int32 = 65_536
+        setsockopt(socket, SOL_SOCKET, SO_SNDBUF, &size, socklen_t(MemoryLayout<Int32>.size))
+        receive(socket)
+    }
 
     func closed(_ socket: Int32) {
         state.withLock { _ = $0.phases.removeValue(forKey: socket) }

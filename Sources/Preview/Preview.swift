@@ -49,7 +49,11 @@ public final class Preview: Service {
         pictures = PictureStream(framesPerSecond: settings.preview.framesPerSecond, watchers: Self.watchers)
         tuning = Tuning(settings.gestures, profile: settings.profile?.rawValue, profiles: settings.profiles)
         token = settings.preview.http.token?.revealed
-        metrics.gauge("handkit_preview_watchers", "Browsers that watch.") { [events] in Double(events.watcherCount) }
+        for (stream, broadcast) in [("picture", pictures.broadcast), ("events", events)] {
+            metrics.gauge("handkit_preview_watchers", "Clients that watch a stream of the page.", ["stream": stream]) {
+                Double(broadcast.watcherCount)
+            }
+        }
         metrics.counter("handkit_preview_pictures_total", "Pictures encoded for watchers.") { [pictures] in Double(pictures.encoded) }
         metrics.counter("handkit_preview_pictures_dropped_total", "Pictures that encoding or watchers were too slow for.") { [pictures] in
             Double(pictures.dropped)
