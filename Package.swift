@@ -4,6 +4,9 @@ import PackageDescription
 /// OpenVINO and the hand models live in a prefix of the project's own, made by `deploy/setup`; everything else is a Debian package.
 let prefix = Context.environment["HANDKIT_PREFIX"] ?? "\(Context.packageDirectory)/.handkit"
 
+/// Where programs look for OpenVINO when they run. `deploy/install` gives a place beside the program, so that the tree can be moved.
+let runPath = Context.environment["HANDKIT_RUN_PATH"] ?? "\(prefix)/lib"
+
 let swiftSettings: [SwiftSetting] = [
     .treatAllWarnings(as: .error),
     .enableUpcomingFeature("ExistentialAny"),
@@ -50,7 +53,7 @@ let package = Package(
             name: "COpenVINO", cSettings: [.unsafeFlags(["-I\(prefix)/include"])],
             linkerSettings: [
                 .linkedLibrary("openvino_c"),
-                .unsafeFlags(["-L\(prefix)/lib", "-Xlinker", "-rpath", "-Xlinker", "\(prefix)/lib"]),
+                .unsafeFlags(["-L\(prefix)/lib", "-Xlinker", "-rpath", "-Xlinker", runPath]),
             ]),
         .target(name: "CMicroHTTPD", linkerSettings: [.linkedLibrary("microhttpd")]),
         .target(name: "CV4L2", linkerSettings: [.linkedLibrary("v4l2")]),

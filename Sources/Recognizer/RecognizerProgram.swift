@@ -112,7 +112,8 @@ public enum RecognizerProgram {
                 page: { preview.respond(to: $0) })
             members += [.init("preview", preview), .init("http", http)]
         }
-        let group = ServiceGroup(members, logger: logger)
+        let manager = ServiceManager(environment: ProcessInfo.processInfo.environment)
+        let group = ServiceGroup(members, logger: logger, manager: manager)
         logger.notice("handkit-recognizer starts", ["version": Product.version, "camera": camera.id])
         async let stop: Void = Shutdown.$current.withValue(ended) {
             await waitForShutdown()

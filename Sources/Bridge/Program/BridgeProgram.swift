@@ -106,7 +106,8 @@ public enum BridgeProgram {
                 settings: settings.bridge.http, metrics: monitor.metrics, health: { monitor.health }, logger: logger)
             members.append(.init("http", http))
         }
-        try await ServiceGroup(members, logger: logger).run()
+        let manager = ServiceManager(environment: ProcessInfo.processInfo.environment)
+        try await ServiceGroup(members, logger: logger, manager: manager).run()
         logger.notice("stopped")
     }
 }

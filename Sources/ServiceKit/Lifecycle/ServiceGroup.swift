@@ -22,6 +22,7 @@ public struct ServiceGroup: Sendable {
 
     private let members: [Member]
     private let logger: Logger
+    private let manager: ServiceManager?
     private let signals: [Int32]
     private let grace: Duration
     private let patience: Duration
@@ -29,13 +30,15 @@ public struct ServiceGroup: Sendable {
 
     /// - Parameters:
     ///   - members: In the order of dependence: each may use those before it.
+    ///   - manager: Is told when the services have been started, that the program lives, and when it stops.
     ///   - signals: Numbers of the signals that end the group; a second one exits at once with 128 + its number. Only one group of a
     ///     process may have any at a time.
     public init(
-        _ members: [Member], logger: Logger, signals: [Int32] = [SIGINT, SIGTERM],
+        _ members: [Member], logger: Logger, manager: ServiceManager? = nil, signals: [Int32] = [SIGINT, SIGTERM],
         grace: Duration = .milliseconds(1500), patience: Duration = .milliseconds(400)
     ) {
-        (self.members, self.logger, self.signals, self.grace, self.patience) = (members, logger, signals, grace, patience)
+        (self.members, self.logger, self.manager, self.signals) = (members, logger, manager, signals)
+        (self.grace, self.patience) = (grace, patience)
     }
 
     /// Asks a running group to end; returns at once.
@@ -76,6 +79,10 @@ public struct ServiceGroup: Sendable {
             }
             if let watch { group.addTask { await watch.first().map(Event.signal) ?? .nothing } }
             group.addTask { await stopRequested() }
+            group.addTask {
+                await reportLife()
+                return .nothing
+            }
 
             var failure: ServiceGroupError?
             var isStopping = false
@@ -83,6 +90,10 @@ public struct ServiceGroup: Sendable {
                 guard !isStopping else { return }
                 isStopping = true
                 backstop.arm()
+                group.addTask {
+                    await tell(.stopping)
+                    return .nothing
+                }
                 group.addTask { [grace] in (try? await Task.sleep(for: grace)) == nil ? .nothing : .graceOver }
             }
 
@@ -127,6 +138,23 @@ public struct ServiceGroup: Sendable {
             return .ended(index, nil)
         } catch {
             return .ended(index, error)
+        }
+    }
+
+    /// Tells the manager that all has begun, and then from time to time that tasks still get their turn, until cancelled.
+    private func reportLife() async {
+        await tell(.ready)
+        guard let interval = manager?.watchdogInterval else { return }
+        while (try? await Task.sleep(for: interval)) != nil { await tell(.alive) }
+    }
+
+    private func tell(_ message: ServiceManager.Message) async {
+        do {
+            try await manager?.tell(message)
+        } catch let failure as ServiceManager.Failure {
+            logger.warning("systemd was not reached", ["message": message.rawValue, "reason": systemMessage(failure.errno)])
+        } catch {
+            // Cancelled: the program ends, and there is nothing more to tell.
         }
     }
 
