@@ -113,6 +113,7 @@ let package = Package(
         .target(name: "CEmulatedCamera", path: "Tests/Peers/EmulatedCamera", exclude: ["README.md", "plugin.c"]),
         tests("CameraTests", ["Camera", "CEmulatedCamera", "CTurboJPEG", "CV4L2", "Imaging"]),
         tests("MQTTTests", ["MQTT"]),
+        tests("BrokerTests", ["Contract"]),
         tests("CryptographyTests", ["Cryptography"], resources: [.copy("Vectors")]),
         tests("HomeKitTests", ["HomeKit", "Cryptography"]),
         tests("MDNSTests", ["MDNS"]),

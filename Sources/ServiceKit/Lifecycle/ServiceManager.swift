@@ -23,8 +23,8 @@ public struct ServiceManager: Sendable {
 
     /// - Parameters:
     ///   - environment: With `NOTIFY_SOCKET`, else nobody waits for messages and the result is nil.
-    ///   - processID: This process's; the watchdog may be meant for another.
-    public init?(environment: [String: String], processID: Int32 = getpid()) {
+    ///   - processID: This process's unless given; the watchdog may be meant for another.
+    public init?(environment: [String: String], processID: Int32? = nil) {
         // A path, or a name that is no file and then begins with '@' in place of a zero byte.
         guard var address = environment["NOTIFY_SOCKET"].map({ Array($0.utf8) }), address.count > 1,
             address.count < MemoryLayout.size(ofValue: sockaddr_un().sun_path)
@@ -35,7 +35,7 @@ public struct ServiceManager: Sendable {
         default: return nil
         }
         self.address = address
-        let isMeant = environment["WATCHDOG_PID"].map { $0 == "\(processID)" } ?? true
+        let isMeant = environment["WATCHDOG_PID"].map { $0 == "\(processID ?? getpid())" } ?? true
         if isMeant, let microseconds = environment["WATCHDOG_USEC"].flatMap({ Int64($0) }), microseconds > 1 {
             watchdogInterval = .microseconds(microseconds / 2)
         } else {
