@@ -4,12 +4,13 @@ import Testing
 
 /// Every topic of the contract, for one camera, lamp and bridge.
 private func allTopics() throws -> [String] {
-    let topics = Topics.default
+    let topics = try Topics()
     let (camera, lamp, bridge) = (try Identifier("desk"), try Identifier("ceiling"), try Identifier("house"))
-    return Topics.CameraLeaf.allCases.map { topics.camera(camera, $0) } + Topics.LampLeaf.allCases.map { topics.lamp(lamp, $0) }
-        + Topics.BridgeLeaf.allCases.map { topics.bridge(bridge, $0) }
-        + Topics.Request.allCases.flatMap { [topics.request($0), topics.response(to: $0)] }
-        + ["homeassistant/status", "homeassistant/device/handkit_desk/config", "homeassistant/light/other/config", "zigbee2mqtt/other/set"]
+    var all = Topics.CameraLeaf.allCases.map { topics.camera(camera, $0) }
+    all += Topics.LampLeaf.allCases.map { topics.lamp(lamp, $0) }
+    all += Topics.BridgeLeaf.allCases.map { topics.bridge(bridge, $0) }
+    for request in Topics.Request.allCases { all += [topics.request(request), topics.response(to: request)] }
+    return all + ["homeassistant/status", "homeassistant/device/handkit_desk/config", "homeassistant/light/other/config", "other/set"]
 }
 
 private func camera(_ leaves: String...) -> [String] { leaves.map { "handkit/camera/desk/\($0)" } }

@@ -3,6 +3,10 @@ import TestSupport
 
 /// Mosquitto with the files of `deploy/broker` as they are, but for their ports and places.
 final class ShippedBroker: Sendable {
+    struct Failure: Error {
+        let log: [String]
+    }
+
     static let accounts = ["recognizer", "bridge", "homeassistant", "health"]
     /// Not one of the shipped accounts: may say and hear everything, to see what the others may.
     static let observer = "observer"
@@ -34,7 +38,7 @@ final class ShippedBroker: Sendable {
         process = try ChildProcess("mosquitto", ["-c", "\(folder)/mosquitto.conf"])
         try await process.line("that it runs") { $0.contains("running") || $0.contains("Error") }
         guard process.ending == nil, !process.errorLines.contains(where: { $0.contains("Error") }) else {
-            throw MosquittoFailure(log: process.errorLines)
+            throw Failure(log: process.errorLines)
         }
     }
 
@@ -86,6 +90,6 @@ final class ShippedBroker: Sendable {
             ["req", "-x509", "-CA", "\(folder)/tls/ca.pem", "-CAkey", "\(folder)/tls/ca.key", "-subj", "/CN=broker"] + key
                 + ["\(folder)/tls/broker.key", "-addext", "subjectAltName=DNS:localhost", "-addext", "basicConstraints=critical,CA:FALSE"]
                 + ["-out", "\(folder)/tls/broker.pem"])
-        guard try await broker.wait() == .exited(0) else { throw MosquittoFailure(log: broker.errorLines) }
+        guard try await broker.wait() == .exited(0) else { throw Failure(log: broker.errorLines) }
     }
 }

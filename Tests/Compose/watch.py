@@ -18,22 +18,22 @@ def judge(lines):
         retained = line.startswith("retained ")
         topic, _, payload = line.removeprefix("retained ").partition(" ")
         leaf = topic.rsplit("/", 1)[-1]
+        if topic.startswith("handkit/camera/") and leaf in ("toggle", "brightness") and retained:
+            return followed, "an event was retained"
         if topic.startswith("handkit/camera/") and leaf == "toggle":
-            if retained:
-                return followed, "a toggle was retained"
+            level = None
             if lamp is not None:
-                pending.append("OFF" if (pending[-1] if pending else lamp["state"]) == "ON" else "ON")
-        elif topic.startswith("handkit/camera/") and leaf == "brightness" and json.loads(payload)["phase"] == "ended":
+                pending.append("OFF" if (pending[-1] if pending else lamp) == "ON" else "ON")
+        elif topic.startswith("handkit/camera/") and leaf == "brightness":
             level = round(json.loads(payload)["value"])
         elif topic.startswith("handkit/lamp/") and leaf == "state" and payload:
-            state = json.loads(payload)
-            if pending and state["state"] == pending[0]:
+            state = json.loads(payload)["state"]
+            if pending and state == pending[0]:
                 pending.pop(0)
                 followed += 1
-            elif lamp and not retained and state["state"] != lamp["state"] and not (level and state["state"] == "ON"):
-                return followed, f"the lamp went {state['state']} without a reason"
-            if state.get("brightness") == level:
-                level = None
+            elif lamp and not retained and state != lamp and level is None:
+                # A slide switches too: on where it goes up, off at 0.
+                return followed, f"the lamp went {state} without a reason"
             lamp = state
     return followed, f"the lamp has still to go {pending[0]}" if pending else None
 
