@@ -259,11 +259,7 @@ public struct BridgeCore: Sendable {
     /// What is known of a lamp only once it has answered.
     private mutating func announce(_ id: Identifier, _ values: LampValues) -> Discovery.Message? {
         let device = layout.device(id, isDimmable: values.brightness != nil)
-        guard let index = discovery?.devices.firstIndex(where: { $0.id == device.id }), discovery?.devices[index] != device else {
-            return nil
-        }
-        discovery?.devices[index] = device
-        return discovery?.message(for: device)
+        return discovery?.replace(device) == true ? discovery?.message(for: device) : nil
     }
 
     // MARK: Requests

@@ -39,6 +39,8 @@ public struct Topics: Hashable, Sendable {
         case enabledSet = "enabled/set"
         case armed
         case armedSet = "armed/set"
+        case profile
+        case profileSet = "profile/set"
     }
 
     /// What stands below `lamp/<id>/`.

@@ -14,7 +14,8 @@ extension DiscoveryDevice {
     }
 
     /// A camera with what is seen by it.
-    /// - Parameter more: components of other parts of the program, such as a choice of profiles.
+    ///
+    /// `more` are components of other parts of the program, such as a choice of profiles.
     public static func camera(
         _ camera: Identifier, topics: Topics, version: String, features: CameraFeatures = CameraFeatures(),
         more: [DiscoveryComponent] = []
@@ -85,9 +86,8 @@ extension DiscoveryDevice {
     }
 
     /// A lamp behind a bridge.
-    /// - Parameters:
-    ///   - isDimmable: false for a lamp that is known to be only on or off.
-    ///   - statuses: all that `bridge/<id>/state` may say of a lamp.
+    ///
+    /// `isDimmable` is false for a lamp that is known to be only on or off; `statuses` are all that `bridge/<id>/state` may say of a lamp.
     public static func lamp(
         _ lamp: Identifier, of bridge: Identifier, topics: Topics, version: String, isDimmable: Bool, statuses: [String]
     ) -> Self {

@@ -43,9 +43,9 @@ public struct Discovery: Sendable {
     private let settings: Settings
     private let owner: String
     /// What is announced now, in this order.
-    public var devices: [DiscoveryDevice]
+    public private(set) var devices: [DiscoveryDevice]
 
-    /// - Parameter owner: the availability topic of this program, the first of all its devices.
+    /// `owner` is the availability topic of this program, the first of all its devices.
     public init(_ settings: Settings, owner: String, devices: [DiscoveryDevice]) {
         (self.settings, self.owner) = (settings, owner)
         self.devices = settings.isEnabled ? devices : []
@@ -59,13 +59,20 @@ public struct Discovery: Sendable {
     /// All announcements, in order: a lamp after the bridge it is reached through.
     public var messages: [Message] { devices.map { Message(topic: topic($0.id), payload: $0.payload()) } }
 
+    /// Puts a device in the place of the one with the same id.
+    /// - Returns: Whether that changes anything.
+    public mutating func replace(_ device: DiscoveryDevice) -> Bool {
+        guard let index = devices.firstIndex(where: { $0.id == device.id }), devices[index] != device else { return false }
+        devices[index] = device
+        return true
+    }
+
     public func message(for device: DiscoveryDevice) -> Message { Message(topic: topic(device.id), payload: device.payload()) }
 
     /// Whether the topic is one of those subscribed to here.
     public func isConcerned(with topic: String) -> Bool { topic == settings.statusTopic || announcedID(topic) != nil }
 
-    /// Takes in a message of one of the subscribed topics.
-    /// - Parameter retained: whether it was on the broker before the subscription.
+    /// Takes in a message of one of the subscribed topics; `retained` says that it was on the broker before the subscription.
     public func received(topic: String, payload: [UInt8], retained: Bool) -> Reaction? {
         if topic == settings.statusTopic {
             return settings.isEnabled && payload == Array("online".utf8) ? .announceSoon : nil

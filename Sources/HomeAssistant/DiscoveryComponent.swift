@@ -27,8 +27,7 @@ public struct DiscoveryComponent: Hashable, Sendable {
     /// The same with an icon.
     public func icon(_ name: String) -> Self { with("icon", .text("mdi:\(name)")) }
 
-    /// The same as a setting or a diagnosis, which dashboards leave out.
-    /// - Parameter isOn: whether it is there unless somebody asks for it.
+    /// The same as a setting or a diagnosis, which dashboards leave out; `isOn` says whether it is there without being asked for.
     public func category(_ category: Category, isOn: Bool = true) -> Self {
         let result = with("entity_category", .text(category.rawValue))
         return isOn ? result : result.with("enabled_by_default", false)
@@ -43,7 +42,8 @@ public struct DiscoveryComponent: Hashable, Sendable {
 
 extension DiscoveryComponent {
     /// A value read from a topic.
-    /// - Parameter template: Jinja, over the payload as `value` and `value_json`; nil for the payload as it is.
+    ///
+    /// The template is Jinja, over the payload as `value` and `value_json`; nil for the payload as it is.
     public static func sensor(
         _ key: String, _ name: String, topic: String, template: String? = nil, unit: String? = nil, isMeasurement: Bool = false
     ) -> Self {
@@ -54,8 +54,7 @@ extension DiscoveryComponent {
         return Self(key, .sensor, name: name, options)
     }
 
-    /// On or off, read from a topic.
-    /// - Parameter template: has to come out as `ON` or `OFF`.
+    /// On or off, read from a topic; what the template makes of it has to be `ON` or `OFF`.
     public static func binarySensor(_ key: String, _ name: String, topic: String, template: String? = nil) -> Self {
         var options: [String: DiscoveryValue] = ["state_topic": .text(topic)]
         if let template { options["value_template"] = .text(template) }

@@ -19,7 +19,7 @@ public struct DiscoveryDevice: Equatable, Sendable {
 
     /// The retained payload of the device's `config` topic.
     ///
-    /// - Parameter removed: Components that were announced before and are gone: Home Assistant takes them away where only their platform stands.
+    /// `removed` are components that were announced before and are gone: Home Assistant takes them away where only their platform stands.
     public func payload(removing removed: [String: String] = [:]) -> [UInt8] {
         var map: [String: DiscoveryValue] = [
             "device": .map(descriptor),

@@ -15,9 +15,14 @@ public final class Preview: Service {
     public struct Control: Sendable {
         public var apply: @Sendable (GestureSettings) -> Void
         public var enable: @Sendable (Bool) -> Void
+        /// A profile was saved or chosen; its settings are applied as well.
+        public var choose: @Sendable (Identifier) -> Void
 
-        public init(apply: @escaping @Sendable (GestureSettings) -> Void, enable: @escaping @Sendable (Bool) -> Void) {
-            (self.apply, self.enable) = (apply, enable)
+        public init(
+            apply: @escaping @Sendable (GestureSettings) -> Void, enable: @escaping @Sendable (Bool) -> Void,
+            choose: @escaping @Sendable (Identifier) -> Void = { _ in }
+        ) {
+            (self.apply, self.enable, self.choose) = (apply, enable, choose)
         }
     }
 
@@ -62,6 +67,12 @@ public final class Preview: Service {
 
     /// Gives the page hold of the recognizer; until then it only shows.
     public func connect(_ control: Control) { state.withLock { $0.control = control } }
+
+    /// Somebody chose a profile elsewhere.
+    public func chosen(_ profile: Identifier, _ settings: GestureSettings) {
+        tuning.adopt(settings, profile: profile)
+        events.send(event("settings", tuning.form.values))
+    }
 
     /// Encodes pictures for those who watch, until it is cancelled or asked to end.
     public func run() async throws {
@@ -187,6 +198,7 @@ public final class Preview: Service {
             } catch {
                 return answer(Problems(problems: [.init(key: "name", expected: FailureReport.line(for: error))]), status: 422)
             }
+            control.choose(id)
             return applied(control)
         case "/enabled":
             guard let wish = decode(Enabled.self, request) else { return Self.unreadable }

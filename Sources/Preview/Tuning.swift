@@ -99,6 +99,11 @@ public final class Tuning: Sendable {
         state.withLock { $0 = State(settings: loaded, profile: name.rawValue) }
     }
 
+    /// Takes over a profile that was chosen elsewhere.
+    func adopt(_ settings: GestureSettings, profile: Identifier) {
+        state.withLock { $0 = State(settings: settings, profile: profile.rawValue) }
+    }
+
     // MARK: The form
 
     struct Form: Encodable {

@@ -11,11 +11,12 @@ struct Announcer: Sendable {
     private let logger: Logger
     private let monitor: RecognizerMonitor
     private var writer: EventWriter
-    private let discovery: Discovery
+    var discovery: Discovery
     private var throttle = StateThrottle()
     private var availability: Availability?
     private var fingers: Int?
     private var isArmed: Bool?
+    private var profile: Identifier?
     /// Events that found no broker; they are gone, as a late toggle is worse than none.
     private(set) var droppedEvents = 0
 
@@ -34,6 +35,7 @@ struct Announcer: Sendable {
         (self.fingers, self.isArmed) = (nil, nil)
         if let fingers { announce(fingers: fingers) }
         if let isArmed { announce(isArmed: isArmed) }
+        if let profile { announce(profile: profile) }
         announce(availability)
         announce(isEnabled: isEnabled)
         throttle.restart()
@@ -63,6 +65,11 @@ struct Announcer: Sendable {
         self.isArmed = isArmed
         let value: Switch = isArmed ? .on : .off
         send(topics.armed, Array(value.rawValue.utf8), qos: .atLeastOnce, retain: true)
+    }
+
+    mutating func announce(profile: Identifier) {
+        self.profile = profile
+        send(topics.profile, Array(profile.rawValue.utf8), qos: .atLeastOnce, retain: true)
     }
 
     /// Announcements for Home Assistant.
@@ -143,6 +150,8 @@ struct CameraTopics: Sendable {
     let fingers: TopicName
     let armed: TopicName
     let armedSet: TopicName
+    let profile: TopicName
+    let profileSet: TopicName
     let target: TopicName
 
     init(_ topics: Topics, camera: Identifier) {
@@ -159,6 +168,8 @@ struct CameraTopics: Sendable {
         fingers = name(.fingers)
         armed = name(.armed)
         armedSet = name(.armedSet)
+        profile = name(.profile)
+        profileSet = name(.profileSet)
         target = name(.target)
     }
 }

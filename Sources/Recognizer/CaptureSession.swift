@@ -3,6 +3,7 @@ internal import Contract
 internal import Gestures
 internal import Imaging
 internal import ServiceKit
+internal import Settings
 
 /// A frame and when it reached us by the system's clock.
 struct CapturedFrame: Sendable {
@@ -80,6 +81,14 @@ actor RecognitionThread {
     }
 
     func apply(_ settings: GestureSettings) { recognition.settings = settings }
+
+    /// Reads a profile and puts it into force.
+    func use(_ name: Identifier, of profiles: GestureProfiles, over settings: GestureSettings) throws(SettingsError) -> GestureSettings {
+        let loaded = try profiles.load(name, over: settings)
+        recognition.settings = loaded
+        return loaded
+    }
+
     func interrupt(at time: Double) -> Recognition.Observation { recognition.interrupt(at: time) }
     func lampIs(at brightness: Double) { recognition.lampIs(at: brightness) }
     func arm(_ isOn: Bool) -> Bool { recognition.arm(isOn) }

@@ -99,14 +99,17 @@ public enum RecognizerProgram {
                 specification: specification, request: CaptureRequest(camera), loops: arguments.has(flag: "loop"),
                 onEnd: { ended.request() }),
             topics: topics, discovery: discovery(settings), client: link.client, recognition: recognition, boot: .random(in: .min ... .max),
-            monitor: monitor,
-            logger: logger)
+            profiles: .init(
+                files: settings.profiles, settings: settings.gestures, current: settings.profile,
+                device: { device(settings, profiles: $0) }),
+            monitor: monitor, logger: logger)
         var members: [ServiceGroup.Member] = [.init("mqtt", link), .init("recognizer", service)]
         if let preview = monitor.preview {
             preview.connect(
                 .init(
                     apply: { settings in Task { await recognition.apply(settings) } },
-                    enable: { isOn in Task { await service.enable(isOn) } }))
+                    enable: { isOn in Task { await service.enable(isOn) } },
+                    choose: { profile in Task { await service.chose(profile) } }))
             let http = MonitoringService(
                 settings: settings.preview.http, metrics: monitor.metrics, health: { monitor.health(at: steadySeconds()) }, logger: logger,
                 page: { preview.respond(to: $0) })
@@ -125,11 +128,20 @@ public enum RecognizerProgram {
     }
 
     private static func discovery(_ settings: Settings) -> Discovery {
+        let owner = settings.mqtt.topics.camera(settings.camera.id, .availability)
+        return Discovery(settings.homeAssistant, owner: owner, devices: [device(settings, profiles: settings.profiles.names())])
+    }
+
+    private static func device(_ settings: Settings, profiles: [Identifier]) -> DiscoveryDevice {
         let (topics, camera) = (settings.mqtt.topics, settings.camera.id)
         let arming = settings.gestures.arming.mode
         let features = DiscoveryDevice.CameraFeatures(showsArming: arming != .off, armsByCommand: arming == .command || arming == .both)
-        let device = DiscoveryDevice.camera(camera, topics: topics, version: Product.version, features: features)
-        return Discovery(settings.homeAssistant, owner: topics.camera(camera, .availability), devices: [device])
+        let choice = DiscoveryComponent.select(
+            "profile", "Profile", choices: profiles.map(\.rawValue), state: topics.camera(camera, .profile),
+            command: topics.camera(camera, .profileSet)
+        ).category(.config).icon("account-switch")
+        return .camera(
+            camera, topics: topics, version: Product.version, features: features, more: profiles.isEmpty ? [] : [choice])
     }
 
     private static func replay(_ arguments: Arguments) async throws {

@@ -5,6 +5,7 @@ internal import Gestures
 internal import HomeAssistant
 internal import Imaging
 internal import MQTT
+internal import Preview
 internal import ServiceKit
 internal import Settings
 
@@ -20,12 +21,22 @@ actor RecognizerService: Service {
         var onEnd: @Sendable () -> Void
     }
 
+    /// The profiles that can be chosen, over the settings that the configuration has.
+    struct Profiles: Sendable {
+        var files: GestureProfiles
+        var settings: GestureSettings
+        /// The one in use.
+        var current: Identifier?
+        /// The camera as it is announced with the names of those that are there.
+        var device: @Sendable ([Identifier]) -> DiscoveryDevice
+    }
+
     private let source: Source
     private let topics: CameraTopics
     private let client: MQTTClient
     private let recognition: RecognitionThread
     private let logger: Logger
-    private let discovery: Discovery
+    private let profiles: Profiles
     private let monitor: RecognizerMonitor
     private var announcer: Announcer
     /// When everything is published for a Home Assistant that has started.
@@ -42,16 +53,17 @@ actor RecognizerService: Service {
 
     init(
         source: Source, topics: CameraTopics, discovery: Discovery, client: MQTTClient, recognition: RecognitionThread, boot: UInt32,
-        monitor: RecognizerMonitor, logger: Logger
+        profiles: Profiles, monitor: RecognizerMonitor, logger: Logger
     ) {
-        (self.source, self.topics, self.discovery, self.client, self.recognition) = (source, topics, discovery, client, recognition)
-        (self.monitor, self.logger) = (monitor, logger)
+        (self.source, self.topics, self.client, self.recognition) = (source, topics, client, recognition)
+        (self.profiles, self.monitor, self.logger) = (profiles, monitor, logger)
         announcer = Announcer(client: client, topics: topics, discovery: discovery, boot: boot, monitor: monitor, logger: logger)
+        if let profile = profiles.current { announcer.announce(profile: profile) }
     }
 
     nonisolated func run() async throws {
-        client.subscribe([topics.target, topics.enabledSet, topics.armedSet].map { MQTTSubscription(TopicFilter($0)) })
-        client.subscribe(discovery.subscriptions.compactMap { try? MQTTSubscription(TopicFilter($0)) })
+        client.subscribe([topics.target, topics.enabledSet, topics.armedSet, topics.profileSet].map { MQTTSubscription(TopicFilter($0)) })
+        client.subscribe(await announcer.discovery.subscriptions.compactMap { try? MQTTSubscription(TopicFilter($0)) })
         try await cancelledByShutdown {
             try await withThrowingTaskGroup(of: Void.self) { group in
                 group.addTask { await self.followBroker() }
@@ -103,8 +115,10 @@ actor RecognizerService: Service {
                 logger.warning("a message was left alone", ["topic": message.topic, "reason": "gestures.arming.mode allows no command"])
             }
             announcer.announce(isArmed: isArmed, always: true)
+        case topics.profileSet:
+            await use(message)
         default:
-            switch discovery.received(topic: message.topic.string, payload: message.payload, retained: message.retain) {
+            switch announcer.discovery.received(topic: message.topic.string, payload: message.payload, retained: message.retain) {
             case .announceSoon: announcesAt = steadySeconds() + .random(in: 0...Discovery.longestPause)
             case .publish(let messages): announcer.publish(messages)
             case nil: break
@@ -125,6 +139,31 @@ actor RecognizerService: Service {
             return nil
         }
         return value == .on
+    }
+
+    private func use(_ message: MQTTMessage) async {
+        if message.payload.isEmpty { return }
+        do {
+            let name = try Identifier(String(decoding: message.payload.prefix(2 * Identifier.maximumLength), as: UTF8.self))
+            guard !message.retain else {
+                logger.warning("a message was left alone", ["topic": message.topic, "reason": "commands must not be retained"])
+                return
+            }
+            let settings = try await recognition.use(name, of: profiles.files, over: profiles.settings)
+            monitor.preview?.chosen(name, settings)
+            chose(name)
+        } catch {
+            let reason = (error as? SettingsError).map { FailureReport.line(for: $0) } ?? "it names no profile"
+            logger.warning("a message was left alone", ["topic": message.topic, "reason": reason])
+        }
+    }
+
+    /// Says which profile is in use, and which there are by now.
+    func chose(_ name: Identifier) {
+        logger.notice("profile chosen", ["profile": name])
+        let device = profiles.device(profiles.files.names())
+        if announcer.discovery.replace(device) { announcer.publish([announcer.discovery.message(for: device)]) }
+        announcer.announce(profile: name)
     }
 
     private func publishEverything() {

@@ -215,6 +215,21 @@ class HomeAssistantTests(unittest.IsolatedAsyncioTestCase):
         await self.state_is("switch.handkit_camera_enabled", state="on")
         self.no_complaints()
 
+    async def test_a_profile_is_chosen_in_home_assistant(self):
+        os.mkdir(self.world.path("profiles"))
+        self.world.write("profiles/day.yaml", "pinch:\n  close: 0.2\n")
+        self.world.write("profiles/night.yaml", "pinch:\n  close: 0.22\n")
+        await self.one_of_each(more=f"gestures:\n  profiles: {self.world.path('profiles')}\n")
+        await self.state_is("select.handkit_camera_profile", state="unknown", options=["day", "night"])
+        await self.ha().call("select.select_option", entity_id="select.handkit_camera_profile", option="night")
+        await self.state_is("select.handkit_camera_profile", state="night")
+        self.assertEqual("night", await self.world.retained("handkit/camera/camera/profile"))
+        await self.world.publish("handkit/camera/camera/profile/set", "absent")
+        await self.world.publish("handkit/camera/camera/profile/set", "../night")
+        await self.ha().call("select.select_option", entity_id="select.handkit_camera_profile", option="day")
+        await self.state_is("select.handkit_camera_profile", state="day")
+        self.no_complaints()
+
     async def test_a_device_trigger_fires_with_a_pinch(self):
         await self.one_of_each()
         camera = (await self.ha().devices())["handkit_camera_camera"]["id"]

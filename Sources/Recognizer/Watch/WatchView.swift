@@ -52,7 +52,7 @@ struct WatchView: Sendable {
         case .fingers:
             fingers = text
             return nil
-        case .enabled, .enabledSet, .armed, .armedSet:
+        case .enabled, .enabledSet, .armed, .armedSet, .profile, .profileSet:
             return nil
         }
     }
