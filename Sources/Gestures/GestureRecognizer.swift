@@ -153,7 +153,7 @@ public struct GestureRecognizer: Sendable {
                 return player.isNear(shape, at: time)
             }
             if let orphan {
-                if slide?.track == players[orphan].track { slide?.track = hand.track }
+                if slide?.track == players[orphan].track { slide?.track = hand.track } else { players[orphan].slide = SlideMachine() }
                 if lock?.track == players[orphan].track { lock?.track = hand.track }
                 players[orphan].track = hand.track
             } else {
@@ -235,7 +235,7 @@ private struct Player: Sendable {
     }
 
     /// Whether all five fingers are stretched and the hand has stayed where it was.
-    var showsPalm: Bool { palmShown != nil && palmShown != lastShape }
+    var showsPalm: Bool { palmShown != nil }
 
     /// Whether a hand may be this one found again: of like size and no further away than a fast hand gets (14 palms a second measured).
     func isNear(_ shape: HandShape, at time: Double) -> Bool {
@@ -262,8 +262,8 @@ private struct Player: Sendable {
         guard shape.reach >= settings.slide.reach, shape.gap > settings.pinch.open, !pinch.isEngaged else { return slide.interrupted() }
         return slide.saw(
             SlideMachine.Sight(
-                pose: SlideMachine.Pose(tip: tip, knuckles: shape.knuckles, gap: shape.gap, reach: shape.reach),
-                isPointing: pose.isDisjoint(with: [.middle, .ring]),
+                pose: SlideMachine.Pose(tip: tip, knuckles: shape.knuckles, gap: shape.gap, reach: shape.reach, angle: shape.angle),
+                isPointing: shape.others <= settings.slide.pointing,
                 speed: filterX.speed / shape.palm, palm: shape.palm, time: time, interval: interval),
             settings: settings.slide)
     }

@@ -121,8 +121,12 @@ public struct SlideSettings: Hashable, Sendable {
     public var restSpace = 0.12
     /// How long it must rest before a slide may begin, in seconds.
     public var restTime = 0.15
-    /// The same for a hand that does not point, with its other fingers stretched too: hands that talk pause for less.
-    public var openRestTime = 0.4
+    /// How far the middle and ring fingers may be stretched in a hand that points, in parts of the index finger's reach: pointing hands
+    /// measured 0.5–0.6, loose ones 0.8.
+    public var pointing = 0.7
+    /// Space and time for a hand that does not point: hands that talk slow down for less.
+    public var openRestSpace = 0.06
+    public var openRestTime = 0.8
     /// How slowly a resting place follows the hand, in seconds.
     public var driftTime = 0.7
     /// Way from the resting place at which a slide begins, in palm sizes.
@@ -135,9 +139,9 @@ public struct SlideSettings: Hashable, Sendable {
     public var stopTime = 0.25
     /// How many times wider than high the way must be to be sideways.
     public var sideways = 1.2
-    /// Share of the finger's way that the knuckles must go too: all of it when the arm moves, about half when the wrist turns,
-    /// hardly any when a pinch or a fist closes.
-    public var wholeHand = 0.4
+    /// Share of the finger's way that the knuckles must go too: all of it when the arm moves, 0.8 when the forearm swings, about half when
+    /// the hand turns on its wrist, hardly any when a pinch or a fist closes.
+    public var wholeHand = 0.7
     /// How far gap and reach may depart from those at rest, in palm sizes, before it is another shape of the hand and no slide.
     public var steadiness = 0.25
 

@@ -1,3 +1,5 @@
+internal import Glibc
+
 /// What the gestures need to know of a hand in one frame, free of its size and distance.
 struct HandShape: Hashable, Sendable {
     /// Thumb tip to index tip in palm sizes: the larger of palm length and 1.3 × palm width, so that neither a tilted nor a turned
@@ -5,10 +7,15 @@ struct HandShape: Hashable, Sendable {
     var gap: Double
     /// Index tip to index knuckle in palm lengths, measured in space: how far the finger is stretched.
     var reach: Double
+    /// How far the middle and ring fingers are stretched, the further of them, in parts of the index finger's reach: 0.5–0.6 in a hand
+    /// that points, 0.8 and more in one that hangs loose, 1.1 in an open one.
+    var others: Double
     /// Index tip, in pixels.
     var tip: SIMD2<Double>
     /// Middle of the four knuckles, in pixels: moves with the hand, hardly with its fingers.
     var knuckles: SIMD2<Double>
+    /// Direction from the wrist to the middle knuckle, in radians.
+    var angle: Double
     /// The palm's size in pixels.
     var palm: Double
     /// How fast the gap was closing lately, in palm sizes a second.
@@ -24,10 +31,14 @@ struct HandShape: Hashable, Sendable {
         palm = max(distance(.wrist, .middleMCP), 1.3 * distance(.indexMCP, .littleMCP))
         let worldPalm = worldDistance(.wrist, .middleMCP)
         gap = distance(.thumbTip, .indexTip) / palm
-        reach = worldDistance(.indexTip, .indexMCP) / worldPalm
+        let index = worldDistance(.indexTip, .indexMCP)
+        reach = index / worldPalm
+        others = max(worldDistance(.middleTip, .middleMCP), worldDistance(.ringTip, .ringMCP)) / index
         tip = point(.indexTip)
         knuckles = (point(.indexMCP) + point(.middleMCP) + point(.ringMCP) + point(.littleMCP)) / 4
-        guard gap.isFinite, reach.isFinite, palm > 0, tip.x.isFinite, tip.y.isFinite, knuckles.x.isFinite, knuckles.y.isFinite else {
+        let axis = point(.middleMCP) - point(.wrist)
+        angle = atan2(axis.y, axis.x)
+        guard gap.isFinite, reach.isFinite, others.isFinite, palm > 0, tip.x.isFinite, tip.y.isFinite, knuckles.x.isFinite, knuckles.y.isFinite else {
             return nil
         }
     }

@@ -19,6 +19,8 @@ enum SlideMachine: Hashable, Sendable {
         var knuckles: SIMD2<Double>
         var gap: Double
         var reach: Double
+        /// Direction of the palm, in radians.
+        var angle: Double
     }
 
     /// A stay within a small space.
@@ -76,11 +78,12 @@ enum SlideMachine: Hashable, Sendable {
     }
 
     private static func rested(_ sight: Sight, stillness: Stillness?, settings: SlideSettings) -> SlideMachine {
-        guard let stillness, stillness.about.shapeMatches(sight.pose, within: settings.steadiness),
-            (sight.pose.tip - stillness.about.tip).largest <= settings.restSpace * sight.palm
+        let (time, space) = sight.isPointing ? (settings.restTime, settings.restSpace) : (settings.openRestTime, settings.openRestSpace)
+        // A hand that turns or closes is slow for a moment too, but changes its shape meanwhile.
+        guard let stillness, stillness.about.shapeMatches(sight.pose, within: settings.steadiness / 2),
+            (sight.pose.tip - stillness.about.tip).largest <= space * sight.palm
         else { return .waiting(Stillness(since: sight.time, about: sight.pose)) }
-        let rest = sight.isPointing ? settings.restTime : settings.openRestTime
-        return sight.time - stillness.since >= rest ? .resting(anchor: sight.pose) : .waiting(stillness)
+        return sight.time - stillness.since >= time ? .resting(anchor: sight.pose) : .waiting(stillness)
     }
 
     private mutating func leave(_ anchor: Pose, _ sight: Sight, settings: SlideSettings) -> Action? {
@@ -98,7 +101,10 @@ enum SlideMachine: Hashable, Sendable {
         let isMeant = abs(sight.speed) >= settings.startSpeed
         let isSideways = abs(tip.x) >= settings.sideways * abs(tip.y)
         let isWholeHand = knuckles.x * tip.x > 0 && abs(knuckles.x) >= settings.wholeHand * abs(tip.x)
-        guard isMeant, isSideways, isWholeHand else {
+        // A fingertip is about 1.8 palms from the wrist: a hand that turns on it moves the tip by its angle times that.
+        let turn = (pose.angle - anchor.angle).remainder(dividingBy: 2 * .pi)
+        let isTurning = abs(turn) * 1.8 > 0.5 * abs(tip.x)
+        guard isMeant, isSideways, isWholeHand, !isTurning else {
             self = .waiting(nil)
             return nil
         }
@@ -135,7 +141,8 @@ extension SlideMachine.Pose {
     fileprivate func approaching(_ other: Self, share: Double) -> Self {
         Self(
             tip: tip + (other.tip - tip) * share, knuckles: knuckles + (other.knuckles - knuckles) * share,
-            gap: gap + (other.gap - gap) * share, reach: reach + (other.reach - reach) * share)
+            gap: gap + (other.gap - gap) * share, reach: reach + (other.reach - reach) * share,
+            angle: angle + (other.angle - angle).remainder(dividingBy: 2 * .pi) * share)
     }
 }
 

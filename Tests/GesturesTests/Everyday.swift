@@ -7,6 +7,8 @@ import TestSupport
 struct Everyday {
     private var random: SeededGenerator
     private var track = 0
+    /// What was shown since when, for a person who looks for the cause of an event.
+    private(set) var played: [(since: Double, what: String)] = []
 
     init(seed: UInt64) { random = SeededGenerator(seed: seed) }
 
@@ -14,16 +16,14 @@ struct Everyday {
     mutating func play(_ seconds: Double, on stage: inout Stage) {
         let end = stage.time + seconds
         while stage.time < end {
-            switch Int.random(in: 0..<8, using: &random) {
-            case 0: talk(on: &stage)
-            case 1: passBy(on: &stage)
-            case 2: rest(on: &stage)
-            case 3: closeFist(on: &stage)
-            case 4: turn(on: &stage)
-            case 5: reachUp(on: &stage)
-            case 6: grasp(on: &stage)
-            default: stage.show(between(0.4, 4))
-            }
+            let activities: [(String, (inout Self, inout Stage) -> Void)] = [
+                ("talk", { $0.talk(on: &$1) }), ("pass by", { $0.passBy(on: &$1) }), ("rest", { $0.rest(on: &$1) }),
+                ("close a fist", { $0.closeFist(on: &$1) }), ("turn", { $0.turn(on: &$1) }), ("reach up", { $0.reachUp(on: &$1) }),
+                ("grasp", { $0.grasp(on: &$1) }), ("be away", { $1.show($0.between(0.4, 4)) }),
+            ]
+            let (what, act) = activities[Int.random(in: activities.indices, using: &random)]
+            played.append((stage.time, what))
+            act(&self, &stage)
         }
     }
 
