@@ -38,7 +38,9 @@ struct HandShape: Hashable, Sendable {
         knuckles = (point(.indexMCP) + point(.middleMCP) + point(.ringMCP) + point(.littleMCP)) / 4
         let axis = point(.middleMCP) - point(.wrist)
         angle = atan2(axis.y, axis.x)
-        guard gap.isFinite, reach.isFinite, others.isFinite, palm > 0, tip.x.isFinite, tip.y.isFinite, knuckles.x.isFinite, knuckles.y.isFinite else {
+        guard gap.isFinite, reach.isFinite, others.isFinite, palm > 0, tip.x.isFinite, tip.y.isFinite, knuckles.x.isFinite,
+            knuckles.y.isFinite
+        else {
             return nil
         }
     }
