@@ -3,7 +3,8 @@ public import HomeAssistant
 
 /// What the bridge makes of messages and of what its lamps do; pure: time is an argument, actions come out.
 ///
-/// A toggle of a camera with several lamps inverts each of them by itself. The camera's target is that of the first lamp of its route
+/// A toggle of a camera with several lamps inverts each of them by itself, but those of a group together: the first of them that answers
+/// leads, and when it has switched the others follow. The camera's target is that of the first lamp of its route
 /// that answers.
 public struct BridgeCore: Sendable {
     public enum Input: Equatable, Sendable {
@@ -28,6 +29,8 @@ public struct BridgeCore: Sendable {
         case state(LampValues)
         /// It does not answer any more, or not yet.
         case trouble(LampStatus)
+        /// It was toggled for a camera and is on now, or off.
+        case toggled(on: Bool, camera: Identifier)
         case dropped(LampCommand, Rejection)
         /// What was requested under this number is done, or is not going to be.
         case answered(request: Int, error: String?)
@@ -52,6 +55,8 @@ public struct BridgeCore: Sendable {
         public var lamps: [Identifier]
         /// The lamps of each camera, the first of them its lead.
         public var routes: [Identifier: [Identifier]]
+        /// Lamps that a toggle switches together.
+        public var groups: [[Identifier]] = []
         /// What bridge and lamps are announced by; nil for not at all.
         public var homeAssistant: Discovery.Settings?
         /// How long to wait before everything is published for a Home Assistant that has started: another time for each program.
@@ -193,7 +198,9 @@ public struct BridgeCore: Sendable {
         switch filters[camera]?.judge(event.stamp, retained: retained, arrived: now) {
         case .accept(let age):
             switch event {
-            case .toggle: return accept(.toggle, route, .camera(camera), now.instant + .seconds(max(0, eventLifetime - age)), now)
+            case .toggle:
+                let expires = now.instant + .seconds(max(0, eventLifetime - age))
+                return accept(.toggle, leads(of: route), .camera(camera), expires, now)
             case .brightness(let event):
                 let origin: CommandOrigin = event.phase == .ended ? .camera(camera) : .slide(camera)
                 return accept(.level(percent: event.value), route, origin, nil, now)
@@ -201,6 +208,22 @@ public struct BridgeCore: Sendable {
         case .reject(let reason): return reject(reason, topic, event.stamp.id, now)
         case nil: return []
         }
+    }
+
+    /// The lamps of a route that are toggled by themselves: of a group only the first that answers.
+    private func leads(of route: [Identifier]) -> [Identifier] {
+        var seen: Set<Identifier> = []
+        return route.compactMap { lamp in
+            guard seen.insert(lamp).inserted else { return nil }
+            let members = companions(of: lamp, in: route)
+            seen.formUnion(members)
+            return ([lamp] + members).first { lamps[$0]?.isAvailable == true } ?? lamp
+        }
+    }
+
+    private func companions(of lamp: Identifier, in route: [Identifier]) -> [Identifier] {
+        let members = Set(layout.groups.filter { $0.contains(lamp) }.joined())
+        return route.filter { $0 != lamp && members.contains($0) }
     }
 
     private mutating func set(_ lamp: Identifier, _ topic: String, _ payload: [UInt8], _ retained: Bool, _ now: Moment) -> [Action] {
@@ -237,6 +260,11 @@ public struct BridgeCore: Sendable {
         case .dropped(_, let reason):
             rejected[reason, default: 0] += 1
             return publishState(now)
+        case .toggled(let on, let camera):
+            let expires = now + .seconds(eventLifetime)
+            return companions(of: id, in: layout.routes[camera] ?? []).map {
+                .command(.power(on), lamp: $0, origin: .camera(camera), expires: expires)
+            }
         case .answered(let number, let error):
             return desk.take(number).map { [respond($0, error: error)] } ?? []
         }

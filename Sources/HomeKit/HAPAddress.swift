@@ -16,6 +16,8 @@ public struct HAPAddress: Hashable, Sendable, Codable, CustomStringConvertible {
 public struct HAPTimeouts: Sendable, Equatable {
     /// Until one address has accepted the TCP connection.
     public var connect: Duration
+    /// The same where other addresses are left to try.
+    public var connectAmongSeveral: Duration
     /// For the whole of pair-verify.
     public var verify: Duration
     /// For the answer to one request.
@@ -24,10 +26,12 @@ public struct HAPTimeouts: Sendable, Equatable {
     public var pairSetup: Duration
 
     public init(
-        connect: Duration = .seconds(5), verify: Duration = .seconds(8), request: Duration = .seconds(8),
+        connect: Duration = .seconds(5), connectAmongSeveral: Duration = .seconds(2), verify: Duration = .seconds(8),
+        request: Duration = .seconds(8),
         pairSetup: Duration = .seconds(40)
     ) {
         self.connect = connect
+        self.connectAmongSeveral = connectAmongSeveral
         self.verify = verify
         self.request = request
         self.pairSetup = pairSetup

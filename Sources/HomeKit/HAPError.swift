@@ -6,9 +6,13 @@ public enum HAPStep: String, Sendable, Equatable, CaseIterable {
     case pairSetupExchange = "pair-setup M5/M6"
     case pairVerifyStart = "pair-verify M1/M2"
     case pairVerifyFinish = "pair-verify M3/M4"
+    case listPairings = "list pairings"
+    case addPairing = "add pairing"
     case removePairing = "remove pairing"
+    case identify
     case accessories = "GET /accessories"
     case read = "GET /characteristics"
+    case prepare = "PUT /prepare"
     case write = "PUT /characteristics"
     case subscribe = "subscribe"
     case event = "EVENT"

@@ -45,6 +45,7 @@ extension Settings {
         settings.preview.read(reader.root.section("preview"))
         settings.bridge.read(reader.root.section("bridge"))
         settings.readLamps(reader.root)
+        settings.readGroups(reader.root)
         settings.readRoutes(reader.root)
         settings.homeAssistant.read(reader.root.section("homeassistant"))
         settings.log.read(reader.root.section("log"))
@@ -73,46 +74,9 @@ extension Settings {
         }
         return []
     }
-
-    private mutating func readLamps(_ root: ConfigurationSection) {
-        let keys = ["pairing", "host", "min_interval_ms"]
-        for (name, section) in root.members("lamps", keys: keys) {
-            // The values are read even below a bad name, so that all that is wrong is said at once.
-            let id = try? Identifier(name)
-            if id == nil { section.report(.wrongValue(name, expected: identifierExpectation)) }
-            var lamp = Lamp(id: id ?? .camera)
-            lamp.pairing = section.text("pairing", default: lamp.pairing)
-            lamp.host = section.optional("host", expected: "host:port, such as 192.168.1.20:51826") { HostAndPort($0) }
-            lamp.minimumInterval = section.milliseconds("min_interval_ms", default: lamp.minimumInterval, in: 0...10_000)
-            if id != nil { lamps.append(lamp) }
-        }
-    }
-
-    private mutating func readRoutes(_ root: ConfigurationSection) {
-        guard let items = root.items("routes") else {
-            if !lamps.isEmpty { routes = [Route(camera: camera.id, lamps: lamps.map(\.id))] }
-            return
-        }
-        let known = lamps.map(\.id.rawValue)
-        for section in items {
-            let camera = section.value("camera", default: camera.id, expected: identifierExpectation) { try? Identifier($0) }
-            let expected =
-                known.isEmpty ? "the id of a lamp in 'lamps', which has none" : "a lamp in 'lamps': \(known.joined(separator: ", "))"
-            let ids = section.list("lamps", expected: expected) { text in known.contains(text) ? try? Identifier(text) : nil }
-            guard let ids else {
-                if !section.isSet("lamps") { section.report("lamps", .missing(expected: "a list of lamp ids")) }
-                continue
-            }
-            if ids.isEmpty { section.report("lamps", .wrongShape(found: "without a lamp", expected: "a list of lamp ids")) }
-            if let twice = ids.first(where: { id in ids.count { $0 == id } > 1 }) {
-                section.report("lamps", .wrongValue(twice.rawValue, expected: "named once"))
-            }
-            routes.append(Route(camera: camera, lamps: ids))
-        }
-    }
 }
 
-private let identifierExpectation = "1 to 64 of the characters a-z, 0-9, _ and -"
+let identifierExpectation = "1 to 64 of the characters a-z, 0-9, _ and -"
 
 extension Settings.MQTT {
     fileprivate mutating func read(_ section: ConfigurationSection) {
@@ -172,6 +136,7 @@ extension Settings.Bridge {
     fileprivate mutating func read(_ section: ConfigurationSection) {
         id = section.value("id", default: id, expected: identifierExpectation) { try? Identifier($0) }
         state = section.text("state", default: state)
+        discovers = section.flag("discovery", default: discovers)
         http.read(section.section("http"))
     }
 }

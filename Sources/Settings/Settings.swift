@@ -17,6 +17,7 @@ public struct Settings: Equatable, Sendable {
     public var bridge: Bridge
     /// In the order of the file.
     public var lamps: [Lamp] = []
+    public var groups: [Group] = []
     /// Which camera controls which lamps. Where the file has no `routes`, the configured camera controls every configured lamp.
     public var routes: [Route] = []
     public var homeAssistant = Discovery.Settings()
@@ -148,6 +149,8 @@ public struct Settings: Equatable, Sendable {
         public var id = Identifier.bridge
         /// Folder of the pairings; that of all state unless told otherwise.
         public var state: String
+        /// Whether lamps are looked for on the network, so that they are found where they move to.
+        public var discovers = true
         /// Metrics and health of the bridge.
         public var http = HTTP()
 
@@ -186,16 +189,31 @@ public struct Settings: Equatable, Sendable {
         public var host: HostAndPort?
         /// The least time between two brightness writes.
         public var minimumInterval = Duration.milliseconds(100)
+        /// Which bulb it is where a gateway has several behind one pairing: its name or its accessory number; nil for the first.
+        public var bulb: String?
+        /// Whether it is switched on and dimmed by two writes.
+        public var splitsWrites = false
 
         public init(id: Identifier) {
             (self.id, pairing) = (id, id.rawValue)
         }
     }
 
+    /// Lamps that a toggle switches together.
+    public struct Group: Equatable, Sendable {
+        public var id: Identifier
+        /// Not empty; each is in ``Settings/lamps``, the first leads.
+        public var lamps: [Identifier]
+
+        public init(id: Identifier, lamps: [Identifier]) {
+            (self.id, self.lamps) = (id, lamps)
+        }
+    }
+
     /// What a camera controls.
     public struct Route: Equatable, Sendable {
         public var camera: Identifier
-        /// Not empty; each is in ``Settings/lamps``.
+        /// Not empty; each is in ``Settings/lamps``, those of groups included.
         public var lamps: [Identifier]
 
         public init(camera: Identifier, lamps: [Identifier]) {

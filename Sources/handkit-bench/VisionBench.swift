@@ -89,38 +89,9 @@ struct VisionBench {
     }
 
     private func measurePeer(_ python: String, _ clip: String) throws -> PeerResult {
-        let output = try run(python, ["Tests/Peers/mediapipe_vision.py", clip])
+        let output = try PeerProcess(python, ["Tests/Peers/mediapipe_vision.py", clip]).output()
         guard let line = output.split(separator: "\n").last(where: { $0.hasPrefix("{") }) else { throw BenchError.peerFailed(python) }
         return try JSONDecoder().decode(PeerResult.self, from: Data(line.utf8))
-    }
-
-    private func run(_ program: String, _ arguments: [String]) throws -> String {
-        var ends: [Int32] = [0, 0]
-        guard pipe(&ends) == 0 else { throw BenchError.peerFailed(program) }
-        var actions = posix_spawn_file_actions_t()
-        posix_spawn_file_actions_init(&actions)
-        defer { posix_spawn_file_actions_destroy(&actions) }
-        posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO)
-        posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0)
-        posix_spawn_file_actions_addclose(&actions, ends[0])
-        let texts = ([program] + arguments).map { strdup($0) }
-        defer { texts.forEach { free($0) } }
-        var child = pid_t()
-        let status = posix_spawn(&child, program, &actions, nil, texts + [nil], environ)
-        close(ends[1])
-        defer { close(ends[0]) }
-        guard status == 0 else { throw BenchError.peerFailed(program) }
-        var output: [UInt8] = []
-        var buffer = [UInt8](repeating: 0, count: 4096)
-        while true {
-            let count = read(ends[0], &buffer, buffer.count)
-            if count <= 0 { break }
-            output += buffer[..<count]
-        }
-        var result: Int32 = 0
-        waitpid(child, &result, 0)
-        guard result == 0 else { throw BenchError.peerFailed(program) }
-        return String(decoding: output, as: UTF8.self)
     }
 }
 
@@ -151,10 +122,6 @@ private final class TimedRunner: TensorRunner {
     }
 }
 
-enum BenchError: Error {
-    case peerFailed(String)
-}
-
 /// Seconds of CPU this process has used, all threads.
 func cpuSeconds() -> Double {
     var time = timespec()
@@ -168,7 +135,7 @@ private func peakMegabytes() -> Double {
     return Double(usage.ru_maxrss) / 1024
 }
 
-private func fixed(_ value: Double) -> String {
+func fixed(_ value: Double) -> String {
     let hundredths = Int((value * 100).rounded())
     let rest = hundredths % 100
     return "\(hundredths / 100).\(rest < 10 ? "0" : "")\(rest)"
@@ -176,4 +143,4 @@ private func fixed(_ value: Double) -> String {
 
 private func percent(_ share: Double) -> String { "\(Int((share * 100).rounded()))%" }
 
-private func pad(_ text: String, _ width: Int) -> String { text + String(repeating: " ", count: max(1, width - text.count)) }
+func pad(_ text: String, _ width: Int) -> String { text + String(repeating: " ", count: max(1, width - text.count)) }

@@ -20,6 +20,35 @@ import Testing
             ])
     }
 
+    @Test func `a group is toggled by its first lamp, and the others follow what became of that`() {
+        var bridge = Setup(routes: ["desk": ["a", "b"]], groups: [[lampA, lampB]])
+        bridge.news("a", .state(.init(on: false, brightness: 40)))
+        bridge.news("b", .state(.init(on: true, brightness: 40)))
+        let actions = bridge.receive("handkit/camera/desk/toggle", bridge.toggle())
+        #expect(actions.filter(\.isCommand) == [.command(.toggle, lamp: lampA, origin: desk, expires: bridge.now + .seconds(3))])
+        #expect(
+            bridge.news("a", .toggled(on: true, camera: deskCamera))
+                == [.command(.power(true), lamp: lampB, origin: desk, expires: bridge.now + .seconds(3))])
+    }
+
+    @Test func `of a group whose first lamp does not answer the next one leads`() {
+        var bridge = Setup(routes: ["desk": ["a", "b"]], groups: [[lampA, lampB]])
+        bridge.news("b", .state(.init(on: true, brightness: 40)))
+        let actions = bridge.receive("handkit/camera/desk/toggle", bridge.toggle())
+        #expect(actions.filter(\.isCommand) == [.command(.toggle, lamp: lampB, origin: desk, expires: bridge.now + .seconds(3))])
+        #expect(
+            bridge.news("b", .toggled(on: false, camera: deskCamera)).first
+                == .command(
+                    .power(false), lamp: lampA, origin: desk, expires: bridge.now + .seconds(3)))
+    }
+
+    @Test func `lamps of no group are toggled each by itself, and follow nobody`() {
+        var bridge = Setup(routes: ["desk": ["a", "b"]])
+        let actions = bridge.receive("handkit/camera/desk/toggle", bridge.toggle())
+        #expect(actions.count(where: \.isCommand) == 2)
+        #expect(bridge.news("a", .toggled(on: true, camera: deskCamera)).isEmpty)
+    }
+
     @Test func `a command for a lamp goes to it`() {
         var bridge = Setup()
         let actions = bridge.receive("handkit/lamp/b/set", #"{"state":"ON","brightness":12}"#)
@@ -179,10 +208,11 @@ private struct Setup {
     var now: ContinuousClock.Instant { start + .milliseconds(elapsed) }
     private var utc: Timestamp { Timestamp(millisecondsSinceEpoch: 1_796_000_000_000 + Int64(elapsed)) }
 
-    init(routes: [String: [String]] = ["desk": ["a"]]) {
+    init(routes: [String: [String]] = ["desk": ["a"]], groups: [[Identifier]] = []) {
         var ids: [Identifier: [Identifier]] = [:]
         for (camera, lamps) in routes { ids[try! Identifier(camera)] = lamps.map { try! Identifier($0) } }
-        let layout = BridgeCore.Layout(bridge: try! Identifier("house"), topics: try! Topics(), lamps: [lampA, lampB], routes: ids)
+        var layout = BridgeCore.Layout(bridge: try! Identifier("house"), topics: try! Topics(), lamps: [lampA, lampB], routes: ids)
+        layout.groups = groups
         core = BridgeCore(layout, at: start)
     }
 
@@ -218,4 +248,8 @@ private struct Setup {
     }
 
     struct Missing: Error {}
+}
+
+extension BridgeCore.Action {
+    fileprivate var isCommand: Bool { if case .command = self { true } else { false } }
 }

@@ -97,7 +97,7 @@ import Testing
 
     @Test(arguments: [
         (["get", "attic"], "there is no lamp 'attic'", Int32(1)), (["set", "desk", "blue"], "'blue' is nothing to set", 2),
-        (["pair", "Küche", "--host", "a:1"], "no name for a lamp", 2), (["pair", "desk"], "--host HOST:PORT is missing", 2),
+        (["pair", "Küche", "--host", "a:1"], "no name for a lamp", 2), (["pair", "desk", "--code-stdin"], "that is no setup code", 1),
         (["pair", "desk", "--host", "a"], "'a' is no address", 2), (["dance"], "there is no command 'dance'", 2),
         (["pair", "desk", "--host", "127.0.0.1:1", "--code-stdin"], "that is no setup code", 1),
     ])

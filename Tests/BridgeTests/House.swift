@@ -10,8 +10,10 @@ final class House: Sendable {
     let folder: String
     let broker: Mosquitto
 
-    /// - Parameter version: of MQTT, as `mqtt.protocol` names it.
-    init(version: String = "auto") async throws {
+    /// - Parameters:
+    ///   - version: of MQTT, as `mqtt.protocol` names it.
+    ///   - configuration: More of it.
+    init(version: String = "auto", configuration more: String = "") async throws {
         folder = try Paths.temporaryFolder()
         broker = try await Mosquitto()
         let configuration = """
@@ -19,7 +21,7 @@ final class House: Sendable {
             camera: { id: \(Self.camera) }
             bridge: { id: house, state: \(folder)/state }
             """
-        try Paths.write(configuration, to: configurationPath)
+        try Paths.write(configuration + "\n" + more, to: configurationPath)
     }
 
     deinit { Paths.remove(folder) }
@@ -55,6 +57,20 @@ final class House: Sendable {
         let outcome = try await command(
             "pair", Self.lampName, "--host", "\(lamp.host):\(lamp.port)", "--code-stdin", input: HAPLamp.code + "\n")
         guard outcome.ending == .exited(0) else { throw Refused(line: outcome.error) }
+    }
+
+    func pair(_ lamp: HandKitLamp, as name: String = lampName) async throws {
+        let outcome = try await command(
+            "pair", name, "--host", "127.0.0.1:\(lamp.port)", "--code-stdin", input: HandKitLamp.code + "\n")
+        guard outcome.ending == .exited(0) else { throw Refused(line: outcome.error) }
+    }
+
+    /// A running bridge whose lamp is paired and online.
+    func run(with lamp: HandKitLamp) async throws -> ChildProcess {
+        try await pair(lamp)
+        let bridge = try start(["run", "--log-format", "text"])
+        try await bridge.line("that the lamp is connected") { $0.contains("lamp connected") }
+        return bridge
     }
 
     /// A running bridge whose lamp is paired and online.

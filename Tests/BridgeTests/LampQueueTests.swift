@@ -37,6 +37,36 @@ import Testing
         #expect(lamp.level(30) == [.send(.write(on: true, brightness: 30))])
     }
 
+    @Test func `a lamp that forgets one of two values is switched on first and dimmed then`() {
+        var lamp = Script(on: false, splits: true)
+        #expect(lamp.level(30) == [.send(.write(on: true, brightness: nil))])
+        #expect(
+            lamp.send(.answered(.written)) == [.state(.init(on: true, brightness: 40)), .send(.write(on: nil, brightness: 30))])
+        #expect(
+            lamp.send(.answered(.written)) == [
+                .state(.init(on: true, brightness: 30)), .done(.level(30), origin: desk, .init(on: true, brightness: 30)),
+            ])
+        lamp.pass(.seconds(1))
+        #expect(lamp.level(50) == [.send(.write(on: nil, brightness: 50))])
+    }
+
+    @Test func `a slide goes on while a lamp is switched on for it, and its newest value is the one that is written`() {
+        var lamp = Script(on: false, splits: true)
+        lamp.level(30)
+        #expect(lamp.level(45).isEmpty)
+        #expect(lamp.send(.answered(.written)).last == .send(.write(on: nil, brightness: 45)))
+    }
+
+    @Test func `what a lamp refused because the session was not verified is done in the next session, a toggle too`() {
+        var lamp = Script(on: false)
+        lamp.toggle()
+        lamp.read(on: false)
+        #expect(lamp.send(.answered(.failed(.unverified))).isEmpty)
+        #expect(lamp.send(.connected) == [.send(.read)])
+        #expect(lamp.read(on: false).last == .send(.read))
+        #expect(lamp.read(on: false).last == .send(.write(on: true, brightness: nil)))
+    }
+
     @Test func `brightness alone is written to a lamp that is on`() {
         var lamp = Script(on: true)
         #expect(lamp.level(30) == [.send(.write(on: nil, brightness: 30))])
@@ -307,9 +337,12 @@ struct Script {
 
     init() {}
 
-    init(on: Bool) { self.init(values: .init(on: on, brightness: 40)) }
+    init(on: Bool, splits: Bool = false) { self.init(values: .init(on: on, brightness: 40), splits: splits) }
 
-    init(values: LampValues) {
+    init(values: LampValues, splits: Bool = false) {
+        var policy = LampQueue.Policy()
+        policy.splitsWrites = splits
+        queue = LampQueue(policy: policy)
         send(.connected)
         send(.answered(.read(values)))
     }

@@ -16,7 +16,7 @@ import Testing
         #expect(arguments["config"] == "a.yaml")
     }
 
-    @Test(arguments: ["run", "pair", "lamps", "get", "set", "unpair"])
+    @Test(arguments: BridgeProgram.syntax.commands.map(\.name))
     func `every command has a help`(command: String) throws {
         guard case .print(let text) = try BridgeProgram.syntax.parse([command, "--help"]) else {
             Issue.record("no help")

@@ -19,7 +19,7 @@ struct SplitMix: RandomNumberGenerator {
 
 /// A lamp with a mind and a radio of its own on the other side of a queue, in virtual time.
 struct World {
-    private(set) var queue = LampQueue()
+    private(set) var queue: LampQueue
     private(set) var lamp = LampValues(on: false, brightness: 40)
     private var now = ContinuousClock.now
     private var random: SplitMix
@@ -48,6 +48,10 @@ struct World {
     init(seed: UInt64, faults: Bool = true) {
         random = SplitMix(seed ^ 0xfeed)
         self.faults = faults
+        var policy = LampQueue.Policy()
+        // Without faults writes are counted, and those for a level would count as toggles.
+        policy.splitsWrites = faults && seed.isMultiple(of: 3)
+        queue = LampQueue(policy: policy)
         connect()
     }
 
@@ -119,6 +123,9 @@ struct World {
         let fate = faults ? random.below(20) : 19
         switch fate {
         case 0: perform(queue.handle(.answered(.failed(.busy)), at: now))
+        case 2:
+            connected = false
+            perform(queue.handle(.answered(.failed(.unverified)), at: now))
         case 1:
             if random.below(2) == 0 { _ = apply(request) }
             connected = false

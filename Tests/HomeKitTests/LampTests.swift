@@ -12,7 +12,7 @@ import Testing
     init() async throws { lamp = try await HAPLamp.start() }
 
     private func pair() async throws -> PairingRecord {
-        try await HAPPairing.pair(at: address, code: try SetupCode(HAPLamp.code))
+        try await HAPPairing.pair(at: [address], code: try SetupCode(HAPLamp.code))
     }
 
     private func bulb(_ session: HAPSession) async throws -> Lightbulb {
@@ -51,7 +51,7 @@ import Testing
 
     @Test func `refuses a wrong code, and takes the right one afterwards`() async throws {
         let wrong = try SetupCode("111-22-333")
-        await #expect(throws: HAPError.wrongSetupCode) { try await HAPPairing.pair(at: address, code: wrong) }
+        await #expect(throws: HAPError.wrongSetupCode) { try await HAPPairing.pair(at: [address], code: wrong) }
         #expect(try await pair().accessoryID == lamp.id)
     }
 
@@ -63,7 +63,7 @@ import Testing
     @Test func `locks pair-setup for a while after too many wrong codes`() async throws {
         let wrong = try SetupCode("111-22-333")
         for _ in 0..<5 {
-            await #expect(throws: HAPError.wrongSetupCode) { try await HAPPairing.pair(at: address, code: wrong) }
+            await #expect(throws: HAPError.wrongSetupCode) { try await HAPPairing.pair(at: [address], code: wrong) }
         }
         await #expect(throws: HAPError.busy) { try await pair() }
     }
@@ -127,7 +127,7 @@ import Testing
         defer { Paths.remove(folder) }
         let first = try await HAPLamp.start(folder: folder)
         let record = try await HAPPairing.pair(
-            at: HAPAddress(host: first.host, port: first.port), code: try SetupCode(HAPLamp.code))
+            at: [HAPAddress(host: first.host, port: first.port)], code: try SetupCode(HAPLamp.code))
         let session = try await HAPSession.open(record)
         try await first.stop()
         for await _ in session.events {}
@@ -182,14 +182,14 @@ import Testing
     @Test func `another lamp at the address is told from the one that was paired`() async throws {
         let record = try await pair()
         let other = try await HAPLamp.start()
-        _ = try await HAPPairing.pair(at: HAPAddress(host: other.host, port: other.port), code: try SetupCode(HAPLamp.code))
+        _ = try await HAPPairing.pair(at: [HAPAddress(host: other.host, port: other.port)], code: try SetupCode(HAPLamp.code))
         await #expect(throws: HAPError.wrongAccessory(expected: lamp.id, found: other.id)) {
-            try await HAPSession.open(record, at: HAPAddress(host: other.host, port: other.port))
+            try await HAPSession.open(record, at: [HAPAddress(host: other.host, port: other.port)])
         }
     }
 
     @Test func `is reached by name too`() async throws {
-        let record = try await HAPPairing.pair(at: HAPAddress(host: "localhost", port: lamp.port), code: try SetupCode(HAPLamp.code))
+        let record = try await HAPPairing.pair(at: [HAPAddress(host: "localhost", port: lamp.port)], code: try SetupCode(HAPLamp.code))
         let session = try await HAPSession.open(record)
         #expect(try await session.accessories().count == 1)
     }

@@ -8,7 +8,7 @@ import Testing
     private func address(_ lamp: HandKitLamp) -> HAPAddress { HAPAddress(host: "127.0.0.1", port: lamp.port) }
 
     private func pair(_ lamp: HandKitLamp) async throws -> PairingRecord {
-        try await HAPPairing.pair(at: address(lamp), code: try SetupCode(HandKitLamp.code))
+        try await HAPPairing.pair(at: [address(lamp)], code: try SetupCode(HandKitLamp.code))
     }
 
     private func bulb(_ session: HAPSession) async throws -> (on: CharacteristicID, brightness: CharacteristicID) {
@@ -52,14 +52,14 @@ import Testing
         let second = try await HandKitLamp.start(folder: folder)
         #expect(second.id == first.id)
         #expect(second.events.first?.paired == true)
-        let session = try await HAPSession.open(record, at: address(second))
+        let session = try await HAPSession.open(record, at: [address(second)])
         #expect(try await session.accessories().count == 1)
     }
 
     @Test func `a wrong code is refused, counted and told of`() async throws {
         let lamp = try await HandKitLamp.start()
         await #expect(throws: HAPError.wrongSetupCode) {
-            try await HAPPairing.pair(at: address(lamp), code: try SetupCode("111-22-333"))
+            try await HAPPairing.pair(at: [address(lamp)], code: try SetupCode("111-22-333"))
         }
         try await eventually("the lamp told of the wrong code") { lamp.events.contains { $0.event == "wrong-code" && $0.tries == 1 } }
         _ = try await pair(lamp)

@@ -14,7 +14,7 @@ import Testing
     private func address(_ lamp: HandKitLamp) -> HAPAddress { HAPAddress(host: "127.0.0.1", port: lamp.port) }
 
     private func pair(_ lamp: HandKitLamp) async throws -> PairingRecord {
-        try await HAPPairing.pair(at: address(lamp), code: try SetupCode(HandKitLamp.code))
+        try await HAPPairing.pair(at: [address(lamp)], code: try SetupCode(HandKitLamp.code))
     }
 
     /// A lamp, a session with it, and its bulb.
@@ -137,7 +137,7 @@ import Testing
         _ = try await first.stop()
         let second = try await HandKitLamp.start(quirks: ["forgets"], folder: folder)
         #expect(second.id == record.accessoryID)
-        await #expect(throws: HAPError.pairingLost) { try await HAPSession.open(record, at: address(second)) }
+        await #expect(throws: HAPError.pairingLost) { try await HAPSession.open(record, at: [address(second)]) }
     }
 
     @Test func `On and Brightness are found again when their numbers have changed`() async throws {
@@ -148,7 +148,7 @@ import Testing
         for _ in 0..<2 {
             let lamp = try await HandKitLamp.start(quirks: ["new-instances", "new-port"], folder: folder)
             if record == nil { record = try await pair(lamp) }
-            let session = try await HAPSession.open(try #require(record), at: address(lamp))
+            let session = try await HAPSession.open(try #require(record), at: [address(lamp)])
             let bulb = try #require(Lightbulb.all(in: try await session.accessories()).first)
             #expect(try await session.read([bulb.on])[0].value?.bool == false)
             numbers.append(bulb.on)

@@ -32,7 +32,7 @@ struct ExampleFileTests {
         #expect(document.duplicateKeys.isEmpty)
         let written = Set(leaves(of: document.root, at: .root))
         // The values are read without the file, so that a key missing there is not missing here too.
-        let minimal = try YAMLDocument(parsing: Array("lamps: {desk: }\nroutes: [{lamps: [desk]}]\n".utf8))
+        let minimal = try YAMLDocument(parsing: Array("lamps: {desk: }\ngroups: {room: {lamps: [desk]}}\nroutes: [{lamps: [desk]}]\n".utf8))
         let known = try Settings.read(minimal, file: nil, environment: [:]).knownKeys
         #expect(Set(known.map(\.description)).subtracting(written) == [])
         #expect(written.subtracting(known.map(\.description)) == [])

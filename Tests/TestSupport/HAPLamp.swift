@@ -32,12 +32,14 @@ package final class HAPLamp: Sendable {
     /// - Parameters:
     ///   - port: A free one by default.
     ///   - folder: Where the bulb keeps its keys and pairings, so that it can be started again as the same; by default one of its own.
-    package static func start(port: UInt16? = nil, folder: String? = nil, code: String = code) async throws -> HAPLamp {
+    package static func start(port: UInt16? = nil, folder: String? = nil, code: String = code, isAnnounced: Bool = false) async throws
+        -> HAPLamp
+    {
         let ownsFolder = folder == nil
         let folder = try folder ?? Paths.temporaryFolder()
         for _ in 0..<5 {
             let attempt = try port ?? freePort()
-            let process = try launch(port: attempt, folder: folder, code: code)
+            let process = try launch(port: attempt, folder: folder, code: code, isAnnounced: isAnnounced)
             try await eventually("the lamp was ready") { process.ending != nil || !events(process.lines).isEmpty }
             let ready = events(process.lines).first { $0.event == "ready" }
             if let id = ready?.mac {
@@ -51,13 +53,13 @@ package final class HAPLamp: Sendable {
         throw Peers.Failure(what: "no port stayed free for the lamp")
     }
 
-    private static func launch(port: UInt16, folder: String, code: String) throws -> ChildProcess {
+    private static func launch(port: UInt16, folder: String, code: String, isAnnounced: Bool) throws -> ChildProcess {
         try ChildProcess(
             try Peers.python(),
             [
                 "\(Paths.root)/Tests/Peers/hap_lamp.py", "--address", "127.0.0.1", "--port", String(port), "--code", code, "--state",
                 "\(folder)/lamp.json",
-            ])
+            ] + (isAnnounced ? ["--mdns"] : []))
     }
 
     private init(process: ChildProcess, id: String, port: UInt16, folder: String, ownsFolder: Bool) {

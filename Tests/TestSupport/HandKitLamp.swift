@@ -62,6 +62,15 @@ package final class HandKitLamp: Sendable {
     /// All that the lamp has told of until now.
     package var events: [Event] { Self.events(process.lines) }
 
+    /// The text of the lamp's QR code.
+    package func payload() async throws -> String {
+        let code = try ChildProcess(Paths.program("handkit-lamp"), ["code", "--state", "\(folder)/lamp"])
+        try await code.wait()
+        let words = String(decoding: code.output, as: UTF8.self).split { $0.isWhitespace }
+        guard let payload = words.first(where: { $0.hasPrefix("X-HM://") }) else { throw Peers.Failure(what: "the lamp has no payload") }
+        return String(payload)
+    }
+
     /// Switches the lamp as a hand on it would.
     package func toggle() { process.signal(SIGUSR1) }
 

@@ -4,7 +4,8 @@
 ///   nobody expects a lamp to switch late.
 /// - Of brightness the latest value wins: a new one replaces one that still waits, unless a toggle or a power command stands between.
 ///   Writes start at least `minimumInterval` apart, and what waits is written when that is over, so the last value always arrives.
-/// - Brightness 0 is Off. Above 0 it is written alone to a lamp that is on, and together with On to one that is off.
+/// - Brightness 0 is Off. Above 0 it is written alone to a lamp that is on, and together with On to one that is off, or after it where
+///   the policy splits writes.
 /// - A lamp that says it is busy is asked again after `retryDelay`. A refusal is final. Where the connection ends before the answer,
 ///   brightness and power are sent again once the lamp is back, within `levelLifetime`; a toggle is tried again only if it had not been
 ///   written yet, as nobody can tell whether the lamp did it.
@@ -15,6 +16,8 @@ public struct LampQueue: Sendable {
     public struct Policy: Sendable {
         /// Least time between the starts of two brightness writes.
         public var minimumInterval: Duration = .milliseconds(100)
+        /// Whether a lamp that is off is switched on first and dimmed by a write of its own: some take both at once and forget one.
+        public var splitsWrites = false
         /// How long brightness and power commands wait for an unreachable lamp.
         public var levelLifetime: Duration = .seconds(30)
         public var echoHold: Duration = .milliseconds(500)
@@ -62,6 +65,8 @@ public struct LampQueue: Sendable {
         case busy
         /// Nothing was done, and asking again will not change that.
         case refused(status: Int)
+        /// Nothing was done, since the lamp does not take the session for verified any more; the session is over.
+        case unverified
         /// Whether it was done is not known, and the session is over.
         case lost
     }
@@ -113,6 +118,8 @@ public struct LampQueue: Sendable {
         case inverting(Entry)
         case writing(Entry, Write)
         case identifying(Entry)
+        /// The lamp is switched on for a level that is written after it.
+        case switchingOn(Entry)
     }
 
     private let policy: Policy
@@ -193,7 +200,7 @@ public struct LampQueue: Sendable {
         case .offline: return
         case .idle, .refreshing: break
         case .inverting(let entry): putBack(entry)
-        case .writing(let entry, _), .identifying(let entry): lost(entry, &actions)
+        case .writing(let entry, _), .identifying(let entry), .switchingOn(let entry): lost(entry, &actions)
         }
         activity = .offline
         (known, settledLevel, refreshDue, retryAt, nextPoll) = (nil, nil, false, nil, nil)
@@ -211,7 +218,15 @@ public struct LampQueue: Sendable {
     // MARK: Answers
 
     private mutating func answered(_ answer: Answer, _ now: ContinuousClock.Instant, _ actions: inout [Action]) {
-        if answer == .failed(.lost) {
+        if answer == .failed(.unverified) {
+            switch activity {
+            case .writing(let entry, _), .switchingOn(let entry), .identifying(let entry):
+                putBack(entry)
+                activity = .idle
+            case .offline, .idle, .refreshing, .inverting: break
+            }
+        }
+        if answer == .failed(.lost) || answer == .failed(.unverified) {
             disconnected(&actions)
             return
         }
@@ -249,6 +264,12 @@ public struct LampQueue: Sendable {
         case (.identifying(let entry), .failed(.refused(let status))):
             activity = .idle
             actions.append(.dropped(entry.command, origin: entry.origin, .refused(status: status)))
+        case (.switchingOn(let entry), .written):
+            activity = .idle
+            endEchoes(at: now + policy.echoHold)
+            known?.on = true
+            if let known { actions.append(.state(known)) }
+            putBack(entry)
         case (.refreshing, .failed(.busy)):
             activity = .idle
             retryAt = now + policy.retryDelay
@@ -256,18 +277,19 @@ public struct LampQueue: Sendable {
             activity = .idle
             refreshDue = known == nil
             if refreshDue { retryAt = now + policy.refusalDelay }
-        case (.inverting(let entry), .failed(.busy)), (.writing(let entry, _), .failed(.busy)):
+        case (.inverting(let entry), .failed(.busy)), (.writing(let entry, _), .failed(.busy)), (.switchingOn(let entry), .failed(.busy)):
             activity = .idle
             endEchoes(at: now)
             putBack(entry)
             retryAt = now + policy.retryDelay
-        case (.inverting(let entry), .failed(.refused(let status))), (.writing(let entry, _), .failed(.refused(let status))):
+        case (.inverting(let entry), .failed(.refused(let status))), (.writing(let entry, _), .failed(.refused(let status))),
+            (.switchingOn(let entry), .failed(.refused(let status))):
             activity = .idle
             endEchoes(at: now)
             // One of two values written together may have been taken.
             (settledLevel, refreshDue) = (nil, true)
             actions.append(.dropped(entry.command, origin: entry.origin, .refused(status: status)))
-        case (.refreshing, _), (.inverting, _), (.writing, _), (.identifying, _):
+        case (.refreshing, _), (.inverting, _), (.writing, _), (.identifying, _), (.switchingOn, _):
             preconditionFailure("an answer of the other kind than the request")
         }
     }
@@ -344,6 +366,12 @@ public struct LampQueue: Sendable {
                 }
                 if let nextLevelWrite, nextLevelWrite > now { return }
                 waiting.removeFirst()
+                if policy.splitsWrites, level > 0, !known.on, known.brightness != nil {
+                    activity = .switchingOn(entry)
+                    onEcho.begin()
+                    actions.append(.send(.write(on: true, brightness: nil)))
+                    continue
+                }
                 nextLevelWrite = now + policy.minimumInterval
                 write(Self.write(level, to: known), for: entry, &actions)
             }

@@ -23,6 +23,16 @@ actor PairingShelf {
 
     /// Forgets a pairing, unless it is another one by now.
     func remove(_ name: String, ifStill record: PairingRecord) throws(PairingStoreError) {
-        try store.update { if $0[name] == record { $0[name] = nil } }
+        try store.update { if $0[name]?.isSamePairing(as: record) == true { $0[name] = nil } }
+    }
+
+    /// Keeps where an accessory has moved to, unless it is another pairing by now.
+    func relocate(_ name: String, ifStill record: PairingRecord, to address: HAPAddress) throws(PairingStoreError) {
+        try store.update { if $0[name]?.isSamePairing(as: record) == true { $0[name]?.address = address } }
+    }
+
+    /// Keeps several pairings at once.
+    func save(_ records: [String: PairingRecord]) throws(PairingStoreError) {
+        try store.update { $0.merge(records) { $1 } }
     }
 }

@@ -17,8 +17,23 @@ enum BridgeFailure: Error {
     case badName(String)
     case badAddress(String)
     case badSetupCode
+    case badPayload(SetupPayload.Fault)
     case badCodeFile(FileFailure)
     case noTerminal
+    /// Nothing can be looked for on the network.
+    case noNetwork(HAPDiscovery.Failure)
+    case discoveryOff
+    /// - Parameter seen: Names or ids of what is there.
+    case notFound(String, seen: [String])
+    /// No accessory that is there belongs to the payload.
+    case noneMatches(seen: [String])
+    /// Not one accessory alone is there to be paired.
+    case unclear(seen: [String])
+    case badPairingFile(FileFailure)
+    /// A pairing file of another program that cannot be taken over.
+    case foreign(file: String, AIOHomeKitFile.Fault)
+    /// Two aliases become the same name.
+    case sameName(String, file: String)
     case aborted
     case badValue(String)
     case commandDropped(lamp: String, LampQueue.DropReason)
@@ -51,9 +66,9 @@ extension BridgeFailure: UserFacingFailure {
             FailureReport(
                 "there is no lamp '\(name)'",
                 remedy: known.isEmpty
-                    ? "pair one with 'handkit-bridge pair \(name) --host ADDRESS:PORT'" : "there are: \(known.joined(separator: ", "))")
+                    ? "pair one with 'handkit-bridge pair \(name)'" : "there are: \(known.joined(separator: ", "))")
         case .notPaired(let lamp):
-            FailureReport("the lamp '\(lamp)' is not paired", remedy: "pair it with 'handkit-bridge pair \(lamp) --host ADDRESS:PORT'")
+            FailureReport("the lamp '\(lamp)' is not paired", remedy: "pair it with 'handkit-bridge pair \(lamp)'")
         case .alreadyPaired(let name, let path):
             FailureReport(
                 "there is a pairing named '\(name)' already", at: path,
@@ -63,6 +78,29 @@ extension BridgeFailure: UserFacingFailure {
         case .badAddress(let text): FailureReport("'\(text)' is no address", remedy: "write host:port, such as 192.168.1.20:51826")
         case .badSetupCode:
             FailureReport("that is no setup code", remedy: "it has eight digits, ddd-dd-ddd, and stands on the lamp or in its manual")
+        case .badPayload: FailureReport("that is no whole QR payload", remedy: "it is X-HM:// and 13 characters; or give the setup code")
+        case .noNetwork(let failure):
+            FailureReport(
+                "cannot look at the network: \(failure.call): \(systemError(failure.errno))",
+                remedy: "give the address with --host ADDRESS:PORT")
+        case .discoveryOff:
+            FailureReport(
+                "the network is not looked at", remedy: "set 'bridge: discovery: true', or give the address with --host ADDRESS:PORT")
+        case .notFound(let name, let seen):
+            FailureReport("'\(name)' was not found on the network", remedy: Self.choice(seen))
+        case .noneMatches(let seen):
+            FailureReport("no accessory on the network belongs to this QR code", remedy: Self.choice(seen))
+        case .unclear(let seen):
+            FailureReport(
+                seen.isEmpty ? "there is no unpaired accessory on the network" : "there is more than one unpaired accessory",
+                remedy: seen.isEmpty ? Self.choice(seen) : "name one with --lamp: \(seen.joined(separator: ", "))")
+        case .badPairingFile(let failure): FailureReport(failure.reason, at: failure.path)
+        case .foreign(let file, .notAPairingFile): FailureReport("that is no pairing file of aiohomekit", at: file)
+        case .foreign(let file, .badField(let alias, let key)): FailureReport("'\(key)' of '\(alias)' is missing or not right", at: file)
+        case .foreign(let file, .notIP(let alias)):
+            FailureReport("'\(alias)' is no pairing over IP", at: file, remedy: "remove it from the file")
+        case .sameName(let name, let file):
+            FailureReport("two aliases would be named '\(name)'", at: file, remedy: "rename one in the file")
         case .badCodeFile(let failure): FailureReport("cannot read the setup code: \(failure.reason)", at: failure.path)
         case .noTerminal:
             FailureReport("there is no terminal to ask for the setup code", remedy: "use --code-file FILE or --code-stdin")
@@ -82,11 +120,19 @@ extension BridgeFailure: UserFacingFailure {
     }
 }
 
+extension BridgeFailure {
+    private static func choice(_ seen: [String]) -> String {
+        seen.isEmpty
+            ? "is it on, and on the same network? Or give its address with --host ADDRESS:PORT"
+            : "there are: \(seen.joined(separator: ", "))"
+    }
+}
+
 extension LampTrouble {
     /// For the log of the service.
     func report(of lamp: Identifier) -> String {
         switch self {
-        case .notPaired: return "it is not paired; run 'handkit-bridge pair \(lamp) --host ADDRESS:PORT'"
+        case .notPaired: return "it is not paired; run 'handkit-bridge pair \(lamp)'"
         case .pairingLost: return HAPError.pairingLost.wording(of: lamp.rawValue, pairing: false).joined
         case .noLightbulb: return "the accessory has no light bulb"
         case .unreachable(let error): return error.wording(of: lamp.rawValue, pairing: false).joined
@@ -135,11 +181,11 @@ extension HAPError {
         case .pairingLost:
             Wording(
                 what: "the lamp does not know this pairing any more",
-                remedy: "if it was reset: 'handkit-bridge pair \(name) --host ADDRESS:PORT --replace'")
+                remedy: "if it was reset: 'handkit-bridge pair \(name) --replace'")
         case .notAuthentic(let step):
             Wording(
                 what: "the answer is not genuine (\(step.rawValue))",
-                remedy: pairing ? "try again" : "if the lamp was reset: 'handkit-bridge pair \(name) --host ADDRESS:PORT --replace'")
+                remedy: pairing ? "try again" : "if the lamp was reset: 'handkit-bridge pair \(name) --replace'")
         case .malformed(let step, let reason): Wording(what: "the lamp's answer makes no sense (\(step.rawValue): \(reason))", remedy: nil)
         case .httpStatus(_, code: 503, _):
             Wording(what: "all the lamp's connections are taken", remedy: "end other controllers' sessions, or switch it off and on")

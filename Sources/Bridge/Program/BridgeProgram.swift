@@ -26,15 +26,26 @@ public enum BridgeProgram {
                     A broker or lamp that is not there is tried again for ever.
                     """),
             CommandSyntax(
+                "discover", "List the HomeKit accessories on the network",
+                discussion: "PAIRED says what the accessory itself says: 'no', 'yes', or the name of our pairing with it.",
+                options: [
+                    jsonOption, .value("seconds", "N", "How long to look.", kind: .number(0.1...600)),
+                ]),
+            CommandSyntax(
                 "pair", "Pair with a lamp and keep the pairing under a name",
                 discussion: """
                     The setup code is asked for in the terminal and not shown, or read from a file or from standard input; \
-                    never from the command line, where others could see it. For example:
+                    never from the command line, where others could see it. The text of its QR code (X-HM://…) does as well, and \
+                    tells which lamp it is. Where neither that nor an option does, it is the only lamp on the network that is not \
+                    paired. For example:
+                      handkit-bridge pair desk
+                      handkit-bridge pair desk --lamp AA:BB:CC:DD:EE:FF
                       handkit-bridge pair desk --host 192.168.1.20:51826
                     """,
                 positionals: [PositionalSyntax("NAME", "What the lamp is to be called, in topics too.")],
                 options: [
-                    .value("host", "HOST:PORT", "Where the lamp answers."),
+                    .value("lamp", "LAMP", "Which lamp on the network: its name or id, as 'discover' shows them."),
+                    .value("host", "HOST:PORT", "Where the lamp answers, without looking at the network."),
                     .value("code-file", "FILE", "Read the setup code from a file."),
                     .flag("code-stdin", "Read the setup code from standard input."),
                     .flag("replace", "Replace the pairing of that name, of a lamp that was reset."),
@@ -49,6 +60,31 @@ public enum BridgeProgram {
                     PositionalSyntax("VALUE", "on, off, toggle or a percentage from 0 (off) to 100."),
                 ],
                 options: [jsonOption]),
+            CommandSyntax(
+                "identify", "Let a lamp make itself noticed, as by blinking",
+                positionals: [
+                    PositionalSyntax("LAMP", "Name of a paired lamp; or name, id or HOST:PORT of one that nobody is paired with.")
+                ]),
+            CommandSyntax(
+                "watch", "Print how a lamp is, and every change as it tells of it",
+                positionals: [PositionalSyntax("LAMP", "Name of a paired lamp.")], options: [jsonOption]),
+            CommandSyntax(
+                "bulbs", "List the light bulbs behind a pairing: what 'bulb' of a lamp can name",
+                positionals: [PositionalSyntax("LAMP", "Name of a paired lamp.")], options: [jsonOption]),
+            CommandSyntax(
+                "pairings", "List the controllers that a lamp is paired with",
+                positionals: [PositionalSyntax("LAMP", "Name of a paired lamp.")], options: [jsonOption]),
+            CommandSyntax(
+                "import", "Take over pairings of aiohomekit, homekit_python or Home Assistant",
+                discussion: "The file holds aiohomekit's JSON, {\"alias\": {\"AccessoryPairingID\": …}}. Aliases become names.",
+                positionals: [PositionalSyntax("FILE", "The pairing file.")],
+                options: [.flag("replace", "Replace pairings of the same names.")]),
+            CommandSyntax(
+                "export", "Write pairings, private keys included, in aiohomekit's form",
+                positionals: [
+                    PositionalSyntax("FILE", "A new file, which only you will be able to read."),
+                    PositionalSyntax("LAMP", "Name of a pairing; all where it is left out.", isRequired: false),
+                ]),
             CommandSyntax(
                 "unpair", "Take this controller's pairing off a lamp and forget it",
                 positionals: [PositionalSyntax("LAMP", "Name of a paired lamp.")],
@@ -73,6 +109,14 @@ public enum BridgeProgram {
             case "lamps": try await commands.list(json: arguments.has(flag: "json"))
             case "get": try await commands.get(arguments["LAMP"] ?? "", json: arguments.has(flag: "json"))
             case "set": try await commands.set(arguments["LAMP"] ?? "", arguments["VALUE"] ?? "", json: arguments.has(flag: "json"))
+            case "discover":
+                try await commands.discover(json: arguments.has(flag: "json"), seconds: arguments["seconds"].flatMap { Double($0) })
+            case "identify": try await commands.identify(arguments["LAMP"] ?? "")
+            case "watch": try await commands.watch(arguments["LAMP"] ?? "", json: arguments.has(flag: "json"))
+            case "bulbs": try await commands.bulbs(arguments["LAMP"] ?? "", json: arguments.has(flag: "json"))
+            case "pairings": try await commands.controllers(arguments["LAMP"] ?? "", json: arguments.has(flag: "json"))
+            case "import": try await commands.importPairings(from: arguments["FILE"] ?? "", replace: arguments.has(flag: "replace"))
+            case "export": try await commands.exportPairings(arguments["LAMP"], to: arguments["FILE"] ?? "")
             case "unpair": try await commands.unpair(arguments["LAMP"] ?? "", forceLocal: arguments.has(flag: "force-local"))
             default: try await run(settings, commands.shelf, logger)
             }
@@ -85,7 +129,7 @@ public enum BridgeProgram {
         let plan = BridgePlan(settings, pairings: Array(pairings.keys))
         for name in plan.unusable { logger.warning("a pairing's name is no lamp id, left out", ["pairing": name]) }
         if plan.lamps.isEmpty {
-            logger.warning("no lamp is paired", ["remedy": "run 'handkit-bridge pair NAME --host ADDRESS:PORT', then start again"])
+            logger.warning("no lamp is paired", ["remedy": "run 'handkit-bridge pair NAME', then start again"])
         }
         logger.notice("handkit-bridge starts", ["version": Product.version, "bridge": settings.bridge.id])
         for (camera, lamps) in plan.routes.sorted(by: { $0.key.rawValue < $1.key.rawValue }) {
@@ -93,13 +137,15 @@ public enum BridgeProgram {
         }
         let topics = settings.mqtt.topics
         var layout = BridgeCore.Layout(bridge: settings.bridge.id, topics: topics, lamps: plan.lamps.map(\.id), routes: plan.routes)
+        layout.groups = plan.groups
         layout.homeAssistant = settings.homeAssistant
         layout.announcementPause = .seconds(Double.random(in: 0...Discovery.longestPause))
         layout.version = Product.version
         let link = BrokerLink(
             settings: settings.mqtt, role: "bridge", id: settings.bridge.id, availability: try TopicName(layout.availabilityTopic))
         let monitor = BridgeMonitor(lamps: plan.lamps.map(\.id))
-        let service = BridgeService(layout, plan, client: link.client, shelf: shelf, monitor: monitor, logger: logger)
+        let service = BridgeService(
+            layout, plan, client: link.client, shelf: shelf, discovery: discovery(settings, logger), monitor: monitor, logger: logger)
         var members: [ServiceGroup.Member] = [.init("mqtt", link), .init("bridge", service)]
         if settings.bridge.http.port != 0 {
             let http = MonitoringService(
@@ -109,5 +155,16 @@ public enum BridgeProgram {
         let manager = ServiceManager(environment: ProcessInfo.processInfo.environment)
         try await ServiceGroup(members, logger: logger, manager: manager).run()
         logger.notice("stopped")
+    }
+
+    /// What finds lamps; nil where that is not wanted or not possible.
+    private static func discovery(_ settings: Settings, _ logger: Logger) -> HAPDiscovery? {
+        guard settings.bridge.discovers else { return nil }
+        do throws(HAPDiscovery.Failure) {
+            return try HAPDiscovery()
+        } catch {
+            logger.warning("lamps are not looked for on the network", ["reason": "\(error.call): \(systemError(error.errno))"])
+            return nil
+        }
     }
 }

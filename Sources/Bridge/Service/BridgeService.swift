@@ -12,7 +12,6 @@ import Settings
 public actor BridgeService: Service {
     private struct Lamp {
         var queue: LampQueue
-        let keeper: LampKeeper
         /// Nil while there is no session.
         var requests: Mailbox<LampQueue.Request>?
         var alarm = Alarm()
@@ -27,24 +26,36 @@ public actor BridgeService: Service {
     private var brokerLog: BrokerLog
     private let client: MQTTClient
     private let monitor: BridgeMonitor
+    private let keepers: [AccessoryKeeper]
+    private let discovery: HAPDiscovery?
     private let logger: Logger
     private let topics: Topics
 
     /// - Parameters:
     ///   - client: the connection to the broker, which somebody else keeps running; its events are read here.
     ///   - plan: which lamps to keep connected.
-    init(_ layout: BridgeCore.Layout, _ plan: BridgePlan, client: MQTTClient, shelf: PairingShelf, monitor: BridgeMonitor, logger: Logger) {
+    ///   - discovery: Finds lamps on the network; nil for those alone that are where they were.
+    init(
+        _ layout: BridgeCore.Layout, _ plan: BridgePlan, client: MQTTClient, shelf: PairingShelf, discovery: HAPDiscovery?,
+        monitor: BridgeMonitor, logger: Logger
+    ) {
         core = BridgeCore(layout, at: .now)
         topics = layout.topics
         lamps = Dictionary(
             uniqueKeysWithValues: plan.lamps.map { lamp in
                 var policy = LampQueue.Policy()
                 policy.minimumInterval = lamp.minimumInterval
-                let address = lamp.host.map { HAPAddress(host: $0.host, port: $0.port) }
-                let keeper = LampKeeper(
-                    lamp: lamp.id, pairing: lamp.pairing, address: address, shelf: shelf, metrics: monitor.lamp(lamp.id))
-                return (lamp.id, Lamp(queue: LampQueue(policy: policy), keeper: keeper))
+                policy.splitsWrites = lamp.splitsWrites
+                return (lamp.id, Lamp(queue: LampQueue(policy: policy)))
             })
+        // The lamps of a gateway share its pairing, and so a session.
+        keepers = Dictionary(grouping: plan.lamps, by: \.pairing).map { pairing, lamps in
+            AccessoryKeeper(
+                pairing: pairing, members: lamps.map { .init(lamp: $0.id, choice: BulbChoice($0.bulb), metrics: monitor.lamp($0.id)) },
+                address: lamps.lazy.compactMap(\.host).first.map { HAPAddress(host: $0.host, port: $0.port) }, shelf: shelf,
+                discovery: discovery)
+        }
+        self.discovery = discovery
         self.client = client
         self.monitor = monitor
         self.logger = logger
@@ -58,7 +69,8 @@ public actor BridgeService: Service {
             group.addTask { [client] in
                 for await event in client.events { await self.received(event) }
             }
-            for lamp in lamps.values { group.addTask { await lamp.keeper.run(for: self) } }
+            if let discovery { group.addTask { await discovery.run() } }
+            for keeper in keepers { group.addTask { await keeper.run(for: self) } }
             await waitForShutdown()
             handle(.stopping)
             group.cancelAll()
@@ -111,6 +123,9 @@ public actor BridgeService: Service {
                 monitor.done()
                 logger.done(command, origin, id, values)
                 if case .request(let number) = origin { handle(.lamp(id, .answered(request: number, error: nil))) }
+                if command == .toggle, case .camera(let camera) = origin {
+                    handle(.lamp(id, .toggled(on: values.on, camera: camera)))
+                }
             case .dropped(let command, let origin, let reason):
                 monitor.rejected(reason.rejection)
                 logger.dropped(command, origin, id, reason)
@@ -171,7 +186,7 @@ public actor BridgeService: Service {
     }
 }
 
-extension BridgeService: LampKeeper.Owner {
+extension BridgeService: AccessoryKeeper.Owner {
     func connected(_ lamp: Identifier, requests: Mailbox<LampQueue.Request>) {
         lamps[lamp]?.requests = requests
         handle(.connected, of: lamp)

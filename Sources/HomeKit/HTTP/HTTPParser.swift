@@ -1,18 +1,18 @@
 /// A complete answer or event of an accessory.
-struct HTTPMessage: Equatable, Sendable {
-    enum Kind: Equatable, Sendable {
+package struct HTTPMessage: Equatable, Sendable {
+    package enum Kind: Equatable, Sendable {
         case response
         /// `EVENT/1.0`: the accessory speaks without being asked.
         case event
     }
 
-    var kind: Kind
-    var status: Int
-    var body: [UInt8]
+    package var kind: Kind
+    package var status: Int
+    package var body: [UInt8]
 }
 
 /// Why a byte stream is no HTTP; nothing after it can be trusted to be in step.
-enum HTTPFault: Error, Equatable {
+package enum HTTPFault: Error, Equatable {
     case badStartLine
     case badHeader
     case badContentLength
@@ -25,7 +25,7 @@ enum HTTPFault: Error, Equatable {
 /// Puts the bytes of one direction together to messages, however they are cut.
 ///
 /// A fault is final: every further call throws it again.
-struct HTTPParser: Sendable {
+package struct HTTPParser: Sendable {
     /// Bytes of a start line with headers, or of a chunk-size line; accessories need a few hundred.
     static let maximumHead = 16 * 1024
     /// Bytes of a body; a bridge with 150 accessories needs about half a megabyte.
@@ -51,7 +51,9 @@ struct HTTPParser: Sendable {
     private var head: [String] = []
     private var headLength = 0
 
-    mutating func append(_ bytes: [UInt8]) {
+    package init() {}
+
+    package mutating func append(_ bytes: [UInt8]) {
         if position == buffer.count {
             buffer = bytes
             position = 0
@@ -68,7 +70,7 @@ struct HTTPParser: Sendable {
     }
 
     /// The next complete message, nil until more bytes come.
-    mutating func next() throws(HTTPFault) -> HTTPMessage? {
+    package mutating func next() throws(HTTPFault) -> HTTPMessage? {
         do {
             return try advance()
         } catch {

@@ -22,6 +22,7 @@ public struct HAPType: Hashable, Sendable, CustomStringConvertible, ExpressibleB
     public var description: String { rawValue }
 
     public static let accessoryInformation: HAPType = "3E"
+    public static let identify: HAPType = "14"
     public static let name: HAPType = "23"
     public static let manufacturer: HAPType = "20"
     public static let model: HAPType = "21"

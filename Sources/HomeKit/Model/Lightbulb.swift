@@ -20,6 +20,10 @@ public struct Lightbulb: Hashable, Sendable {
     public var onCanNotify: Bool
     /// Nil for a bulb that cannot be dimmed.
     public var brightness: Brightness?
+    /// What makes the accessory show itself; nil where it has none.
+    public var identify: CharacteristicID?
+    /// Whether its values take timed writes alone (`tw`).
+    public var needsTimedWrites: Bool
 
     /// All bulbs in the order of the database; a service without On is none.
     public static func all(in accessories: [Accessory]) -> [Lightbulb] {
@@ -41,5 +45,7 @@ public struct Lightbulb: Hashable, Sendable {
                 id: characteristic.id, minimum: characteristic.minimum ?? 0, maximum: characteristic.maximum ?? 100,
                 step: characteristic.step ?? 1, canNotify: characteristic.permissions.contains("ev"))
         }
+        identify = accessory.service(.accessoryInformation)?.characteristic(.identify)?.id
+        needsTimedWrites = [on, service.characteristic(.brightness)].contains { $0?.permissions.contains("tw") == true }
     }
 }

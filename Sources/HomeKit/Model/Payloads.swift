@@ -18,10 +18,13 @@ public struct CharacteristicFailure: Error, Hashable, Sendable {
 public struct CharacteristicWrite: Hashable, Sendable {
     public var id: CharacteristicID
     public var value: CharacteristicValue
+    /// Whether the answer is to hold the value that came of it; only for characteristics whose permissions have `wr`.
+    public var wantsResponse: Bool
 
-    public init(_ id: CharacteristicID, _ value: CharacteristicValue) {
+    public init(_ id: CharacteristicID, _ value: CharacteristicValue, wantsResponse: Bool = false) {
         self.id = id
         self.value = value
+        self.wantsResponse = wantsResponse
     }
 }
 
@@ -29,11 +32,13 @@ public struct CharacteristicWrite: Hashable, Sendable {
 public struct CharacteristicWriteResult: Hashable, Sendable {
     public var id: CharacteristicID
     public var status: HAPStatus
+    /// What came of it, where that was wanted.
+    public var value: CharacteristicValue?
 }
 
 extension [Accessory] {
     /// Reads the body of `GET /accessories`; entries without what makes them usable are left out.
-    init(json body: [UInt8]) throws(HAPError) {
+    package init(json body: [UInt8]) throws(HAPError) {
         guard let entries = try JSON(body: body, step: .accessories)["accessories"]?.array else {
             throw .malformed(.accessories, reason: "no list of accessories")
         }
@@ -113,23 +118,30 @@ extension CharacteristicValue {
 }
 
 /// The bodies of `/characteristics`, in the compact form that even strict accessories take.
-enum CharacteristicsPayload {
+package enum CharacteristicsPayload {
     static func path(reading ids: [CharacteristicID]) -> String {
         "/characteristics?id=" + ids.map(\.description).joined(separator: ",")
     }
 
-    static func writing(_ writes: [CharacteristicWrite]) -> String {
-        list(writes.map { "{\"aid\":\($0.id.accessory),\"iid\":\($0.id.instance),\"value\":\($0.value.json)}" })
+    /// - Parameter ticket: The number of a timed write.
+    static func writing(_ writes: [CharacteristicWrite], ticket: UInt64? = nil) -> String {
+        list(
+            writes.map {
+                "{\"aid\":\($0.id.accessory),\"iid\":\($0.id.instance),\"value\":\($0.value.json)\($0.wantsResponse ? ",\"r\":true" : "")}"
+            },
+            ticket)
     }
 
     static func subscribing(_ ids: [CharacteristicID]) -> String {
         list(ids.map { "{\"aid\":\($0.accessory),\"iid\":\($0.instance),\"ev\":true}" })
     }
 
-    private static func list(_ items: [String]) -> String { "{\"characteristics\":[\(items.joined(separator: ","))]}" }
+    private static func list(_ items: [String], _ ticket: UInt64? = nil) -> String {
+        "{\"characteristics\":[\(items.joined(separator: ","))]\(ticket.map { ",\"pid\":\($0)" } ?? "")}"
+    }
 
     /// The readings in a GET's answer or an event, in the accessory's order; what cannot be told apart is left out.
-    static func readings(_ body: [UInt8], step: HAPStep) throws(HAPError) -> [CharacteristicReading] {
+    package static func readings(_ body: [UInt8], step: HAPStep) throws(HAPError) -> [CharacteristicReading] {
         try items(body, step: step).compactMap { item in
             guard let id = id(of: item) else { return nil }
             if let value = item["value"].flatMap(CharacteristicValue.init(json:)) {
@@ -150,17 +162,20 @@ enum CharacteristicsPayload {
     }
 
     /// The statuses of an answer to a write for exactly the characteristics written, in that order; no body is success for all.
-    static func statuses(_ body: [UInt8], for ids: [CharacteristicID], step: HAPStep) throws(HAPError) -> [CharacteristicWriteResult] {
+    package static func statuses(_ body: [UInt8], for ids: [CharacteristicID], step: HAPStep) throws(HAPError)
+        -> [CharacteristicWriteResult]
+    {
         if body.isEmpty { return ids.map { CharacteristicWriteResult(id: $0, status: .success) } }
         if let status = try statusOfWhole(body, step: step) {
             return ids.map { CharacteristicWriteResult(id: $0, status: status) }
         }
-        var found: [CharacteristicID: HAPStatus] = [:]
+        var found: [CharacteristicID: CharacteristicWriteResult] = [:]
         for item in try items(body, step: step) {
             guard let id = id(of: item), found[id] == nil else { continue }
-            found[id] = item["status"] == nil ? .success : status(of: item) ?? .notReported
+            let status = item["status"] == nil ? .success : status(of: item) ?? .notReported
+            found[id] = CharacteristicWriteResult(id: id, status: status, value: item["value"].flatMap(CharacteristicValue.init(json:)))
         }
-        return ids.map { CharacteristicWriteResult(id: $0, status: found[$0] ?? .notReported) }
+        return ids.map { found[$0] ?? CharacteristicWriteResult(id: $0, status: .notReported) }
     }
 
     /// The status some accessories give in place of a list.

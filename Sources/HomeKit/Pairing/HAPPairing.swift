@@ -2,17 +2,17 @@ internal import Cryptography
 
 /// Makes and removes pairings with accessories.
 public enum HAPPairing {
-    /// Pairs a new controller identity with the accessory at `address`.
+    /// Pairs a new controller identity with the accessory at the first of `addresses` that accepts a connection.
     ///
     /// - Parameters:
     ///   - method: By the accessory's `ff` flag where it is known.
     ///   - clock: Measures all deadlines.
     /// - Returns: What ``HAPSession/open(_:at:timeouts:clock:)`` needs from now on; keep it, or the accessory must be reset.
     public static func pair(
-        at address: HAPAddress, code: SetupCode, method: PairSetupMethod = .plain, timeouts: HAPTimeouts = HAPTimeouts(),
+        at addresses: [HAPAddress], code: SetupCode, method: PairSetupMethod = .plain, timeouts: HAPTimeouts = HAPTimeouts(),
         clock: any Clock<Duration> = ContinuousClock()
     ) async throws(HAPError) -> PairingRecord {
-        let connection = try await HAPConnection.connect(to: address, timeouts: timeouts, clock: clock)
+        let (connection, address) = try await HAPConnection.connect(to: addresses, timeouts: timeouts, clock: clock)
         let controller = ControllerIdentity.random()
         var setup = PairSetup(code: code, method: method, controller: controller)
         do throws(HAPError) {
@@ -35,10 +35,10 @@ public enum HAPPairing {
 
     /// Removes the pairing from the accessory; forget the record afterwards.
     public static func unpair(
-        _ pairing: PairingRecord, at address: HAPAddress? = nil, timeouts: HAPTimeouts = HAPTimeouts(),
+        _ pairing: PairingRecord, at addresses: [HAPAddress] = [], timeouts: HAPTimeouts = HAPTimeouts(),
         clock: any Clock<Duration> = ContinuousClock()
     ) async throws(HAPError) {
-        let session = try await HAPSession.open(pairing, at: address, timeouts: timeouts, clock: clock)
+        let session = try await HAPSession.open(pairing, at: addresses, timeouts: timeouts, clock: clock)
         do throws(HAPError) {
             try await session.removePairing(of: pairing.controllerID)
         } catch {
@@ -46,6 +46,29 @@ public enum HAPPairing {
             throw error
         }
         await session.close()
+    }
+
+    /// Lets an accessory that nobody is paired with make itself noticed, a lamp by blinking.
+    ///
+    /// - Throws: ``HAPError/alreadyPaired`` where somebody is: only they may ask then.
+    public static func identify(
+        at addresses: [HAPAddress], timeouts: HAPTimeouts = HAPTimeouts(), clock: any Clock<Duration> = ContinuousClock()
+    ) async throws(HAPError) {
+        let (connection, _) = try await HAPConnection.connect(to: addresses, timeouts: timeouts, clock: clock)
+        let answer: Result<HTTPMessage, HAPError>
+        do throws(HAPError) {
+            let request = HTTPRequest(method: .post, path: "/identify", contentType: .json)
+            answer = .success(try await connection.request(request, step: .identify))
+        } catch {
+            answer = .failure(error)
+        }
+        await connection.close()
+        let message = try answer.get()
+        guard !(200...299).contains(message.status) else { return }
+        let status = (try? JSON(parsing: message.body))?["status"]?.int64.map(HAPStatus.init(code:))
+        // 400 with -70401, or 401 or 470 on accessories that ask for a session first.
+        if status == .insufficientPrivileges || status == .insufficientAuthorization { throw .alreadyPaired }
+        throw .httpStatus(.identify, code: message.status, status: status)
     }
 
     private static func exchange(

@@ -16,6 +16,13 @@ public struct PairingRecord: Sendable, Equatable {
     /// This controller's pairing identifier, an upper-case UUID that stays the same for ever.
     public var controllerID: String { controller.id }
 
+    /// Whether it is the same pairing, wherever the accessory was last seen.
+    public func isSamePairing(as other: PairingRecord) -> Bool {
+        var moved = other
+        moved.address = address
+        return moved == self
+    }
+
     init(accessoryID: String, accessoryKey: [UInt8], controller: ControllerIdentity, address: HAPAddress) {
         self.accessoryID = accessoryID
         self.accessoryKey = accessoryKey

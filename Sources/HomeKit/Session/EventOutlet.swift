@@ -8,8 +8,8 @@ final class EventOutlet: Sendable {
 
     var missed: Int { count.load(ordering: .relaxed) }
 
-    init(capacity: Int) {
-        (stream, continuation) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(capacity))
+    init() {
+        (stream, continuation) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(HAPSession.eventCapacity))
     }
 
     deinit { continuation.finish() }

@@ -3,8 +3,8 @@ actor HAPConnection {
     private let loop: EventLoop
     private let timeouts: HAPTimeouts
     private let clock: any Clock<Duration>
-    private let onEvent: @Sendable (HTTPMessage) -> Void
-    private let onEnd: @Sendable (HAPError) -> Void
+    /// Takes the events, and ends with the connection.
+    let outlet = EventOutlet()
 
     private var conversation: Conversation
     private var socket: TCPSocket?
@@ -17,44 +17,64 @@ actor HAPConnection {
 
     nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
 
-    /// Connects to the first of the host's addresses that accepts.
+    /// Connects to the first of several addresses, a host name's own ones included, that accepts and stands the test.
     ///
-    /// - Parameters:
-    ///   - onEvent: Called in order on the connection's queue; must not block.
-    ///   - onEnd: Called once, when the connection is over.
+    /// - Parameter test: What a connection has to stand, such as to lead to the right accessory. Where it throws, the next address is tried.
+    /// - Returns: The connection, and which of `addresses` led to it.
+    /// - Throws: Of all that went wrong, what says most.
     static func connect(
-        to address: HAPAddress, timeouts: HAPTimeouts, clock: any Clock<Duration>,
-        onEvent: @escaping @Sendable (HTTPMessage) -> Void = { _ in }, onEnd: @escaping @Sendable (HAPError) -> Void = { _ in }
-    ) async throws(HAPError) -> HAPConnection {
-        let loop = EventLoop(label: "HAP \(address)")
-        var failure = HAPError.unresolvable(host: address.host, code: 0)
-        for candidate in try await SocketAddress.resolve(address) {
-            do {
-                let socket = try await ConnectAttempt(loop: loop, clock: clock).connect(to: candidate, within: timeouts.connect)
-                let connection = HAPConnection(
-                    loop: loop, host: candidate.host, timeouts: timeouts, clock: clock, onEvent: onEvent, onEnd: onEnd)
-                await connection.start(socket)
-                return connection
+        to addresses: [HAPAddress], timeouts: HAPTimeouts, clock: any Clock<Duration>,
+        test: (HAPConnection) async throws(HAPError) -> Void = { _ in }
+    ) async throws(HAPError) -> (HAPConnection, HAPAddress) {
+        var failure: HAPError?
+        var candidates: [(address: HAPAddress, socket: SocketAddress)] = []
+        for address in addresses {
+            do throws(HAPError) {
+                candidates += try await SocketAddress.resolve(address).map { (address, $0) }
             } catch {
-                switch error {
-                case .cancelled: throw .cancelled
-                case .timedOut: failure = .timedOut(.connect)
-                case .failed(let errno): failure = .connectFailed(host: address.host, port: address.port, errno: errno)
-                }
+                failure = HAPError.moreTelling(failure, error)
             }
         }
-        throw failure
+        for (index, candidate) in candidates.enumerated() {
+            do throws(HAPError) {
+                let limit = index + 1 < candidates.count ? min(timeouts.connect, timeouts.connectAmongSeveral) : timeouts.connect
+                let loop = EventLoop(label: "HAP \(candidate.address)")
+                let socket = try await connect(to: candidate.socket, of: candidate.address, loop, within: limit, clock)
+                let connection = HAPConnection(loop: loop, host: candidate.socket.host, timeouts: timeouts, clock: clock)
+                await connection.start(socket)
+                do throws(HAPError) {
+                    try await test(connection)
+                } catch {
+                    await connection.close()
+                    throw error
+                }
+                return (connection, candidate.address)
+            } catch {
+                if error == .cancelled { throw error }
+                failure = HAPError.moreTelling(failure, error)
+            }
+        }
+        throw failure ?? .unresolvable(host: addresses.first?.host ?? "", code: 0)
     }
 
-    private init(
-        loop: EventLoop, host: String, timeouts: HAPTimeouts, clock: any Clock<Duration>,
-        onEvent: @escaping @Sendable (HTTPMessage) -> Void, onEnd: @escaping @Sendable (HAPError) -> Void
-    ) {
+    private static func connect(
+        to candidate: SocketAddress, of address: HAPAddress, _ loop: EventLoop, within limit: Duration, _ clock: any Clock<Duration>
+    ) async throws(HAPError) -> TCPSocket {
+        do {
+            return try await ConnectAttempt(loop: loop, clock: clock).connect(to: candidate, within: limit)
+        } catch {
+            switch error {
+            case .cancelled: throw .cancelled
+            case .timedOut: throw .timedOut(.connect)
+            case .failed(let errno): throw .connectFailed(host: address.host, port: address.port, errno: errno)
+            }
+        }
+    }
+
+    private init(loop: EventLoop, host: String, timeouts: HAPTimeouts, clock: any Clock<Duration>) {
         self.loop = loop
         self.timeouts = timeouts
         self.clock = clock
-        self.onEvent = onEvent
-        self.onEnd = onEnd
         conversation = Conversation(host: host)
     }
 
@@ -116,10 +136,10 @@ actor HAPConnection {
             case .finish(let id, let result):
                 callers.removeValue(forKey: id)?.resume(returning: result)
             case .event(let message):
-                onEvent(message)
-            case .close(let error):
+                outlet.received(message)
+            case .close:
                 (reader, writer, socket, unsent) = (nil, nil, nil, [])
-                onEnd(error)
+                outlet.finish()
             }
         }
     }
@@ -161,7 +181,26 @@ extension HAPTimeouts {
         case .connect: connect
         case .pairSetupStart, .pairSetupProof, .pairSetupExchange: pairSetup
         case .pairVerifyStart, .pairVerifyFinish: verify
-        case .removePairing, .accessories, .read, .write, .subscribe, .event: request
+        case .listPairings, .addPairing, .removePairing, .identify, .accessories, .read, .prepare, .write, .subscribe, .event: request
+        }
+    }
+}
+
+extension HAPError {
+    /// Of what went wrong at two addresses, what says more about the accessory.
+    fileprivate static func moreTelling(_ first: HAPError?, _ second: HAPError) -> HAPError {
+        guard let first, first.weight >= second.weight else { return second }
+        return first
+    }
+
+    private var weight: Int {
+        switch self {
+        case .unresolvable: 0
+        case .connectFailed: 1
+        case .timedOut(.connect): 2
+        case .wrongAccessory: 3
+        case .pairingLost: 5
+        default: 4
         }
     }
 }

@@ -7,39 +7,44 @@ public final class HAPSession: Sendable {
     ///
     /// At most ``eventCapacity`` wait. Where a consumer is slower, the oldest go and ``missedEvents`` rises: read the values back then.
     /// Accessories gather changes for up to a second and send none to the session that wrote them.
-    public let events: AsyncStream<CharacteristicReading>
+    public var events: AsyncStream<CharacteristicReading> { connection.outlet.stream }
 
     public static let eventCapacity = 256
 
+    /// Milliseconds between the announcement of a timed write and the write.
+    private static let timedWriteLifetime = 5000
+
+    /// Where the accessory was found.
+    public let address: HAPAddress
+
     private let connection: HAPConnection
-    private let outlet: EventOutlet
 
     /// How many events went because nobody took them in time, or because they could not be read.
-    public var missedEvents: Int { outlet.missed }
+    public var missedEvents: Int { connection.outlet.missed }
 
     /// Connects to a paired accessory and runs pair-verify.
     ///
     /// - Parameters:
-    ///   - address: Where to look; the one in the record by default.
+    ///   - addresses: Where to look, in this order; the one in the record where there are none. An address that does not answer, or at
+    ///     which another accessory does, is left for the next.
     ///   - clock: Measures all deadlines.
-    /// - Throws: ``HAPError/wrongAccessory(expected:found:)`` where another accessory answers, ``HAPError/pairingLost`` where the right
-    ///   one does not know this controller, and whatever can go wrong underneath.
+    /// - Throws: ``HAPError/wrongAccessory(expected:found:)`` where only another accessory answers, ``HAPError/pairingLost`` where the
+    ///   right one does not know this controller, and whatever can go wrong underneath.
     public static func open(
-        _ pairing: PairingRecord, at address: HAPAddress? = nil, timeouts: HAPTimeouts = HAPTimeouts(),
+        _ pairing: PairingRecord, at addresses: [HAPAddress] = [], timeouts: HAPTimeouts = HAPTimeouts(),
         clock: any Clock<Duration> = ContinuousClock()
     ) async throws(HAPError) -> HAPSession {
-        let outlet = EventOutlet(capacity: eventCapacity)
-        let connection = try await HAPConnection.connect(
-            to: address ?? pairing.address, timeouts: timeouts, clock: clock,
-            onEvent: { outlet.received($0) }, onEnd: { _ in outlet.finish() })
-        try await connection.verify(PairVerify(pairing: pairing))
-        return HAPSession(connection: connection, outlet: outlet)
+        let (connection, address) = try await HAPConnection.connect(
+            to: addresses.isEmpty ? [pairing.address] : addresses, timeouts: timeouts, clock: clock
+        ) { (connection) throws(HAPError) in
+            try await connection.verify(PairVerify(pairing: pairing))
+        }
+        return HAPSession(connection: connection, address: address)
     }
 
-    private init(connection: HAPConnection, outlet: EventOutlet) {
+    private init(connection: HAPConnection, address: HAPAddress) {
         self.connection = connection
-        self.outlet = outlet
-        events = outlet.stream
+        self.address = address
     }
 
     /// Why the session is over, nil while it is not.
@@ -64,12 +69,28 @@ public final class HAPSession: Sendable {
     }
 
     /// Writes values in one request; one status for each of `writes`, in their order.
-    public func write(_ writes: [CharacteristicWrite]) async throws(HAPError) -> [CharacteristicWriteResult] {
+    ///
+    /// - Parameter timed: For characteristics whose permissions have `tw`: the accessory is told beforehand that a write follows within the
+    ///   request's time-out, and refuses it when it comes later.
+    public func write(_ writes: [CharacteristicWrite], timed: Bool = false) async throws(HAPError) -> [CharacteristicWriteResult] {
         guard !writes.isEmpty else { return [] }
-        let payload = CharacteristicsPayload.writing(writes)
+        let ticket = timed ? try await prepareWrite() : nil
+        let payload = CharacteristicsPayload.writing(writes, ticket: ticket)
         return try await perform(.put("/characteristics", json: payload), .write) { (body) throws(HAPError) in
             try CharacteristicsPayload.statuses(body, for: writes.map(\.id), step: .write)
         }
+    }
+
+    /// Announces a timed write and returns its number.
+    private func prepareWrite() async throws(HAPError) -> UInt64 {
+        // Some accessories read numbers as signed.
+        let ticket = UInt64.random(in: 1...UInt64(Int64.max))
+        let payload = "{\"ttl\":\(Self.timedWriteLifetime),\"pid\":\(ticket)}"
+        try await perform(.put("/prepare", json: payload), .prepare) { (body) throws(HAPError) in
+            guard !body.isEmpty, let status = try CharacteristicsPayload.statusOfWhole(body, step: .prepare) else { return }
+            if status != .success { throw .httpStatus(.prepare, code: 200, status: status) }
+        }
+        return ticket
     }
 
     /// Asks for events until the session ends; one status for each of `ids`, in their order.
@@ -88,8 +109,27 @@ public final class HAPSession: Sendable {
         return ids.map { CharacteristicWriteResult(id: $0, status: statuses[$0] ?? .notReported) }
     }
 
-    /// Takes this controller's pairing off the accessory, which ends the session on most.
-    func removePairing(of controllerID: String) async throws(HAPError) {
+    /// The controllers that the accessory is paired with. Only an administrator may ask.
+    public func pairings() async throws(HAPError) -> [ControllerPairing] {
+        let message = TLV8((.state, [1]), (.method, [5]))
+        return try await perform(.post("/pairings", pairing: message.encoded), .listPairings) { (body) throws(HAPError) in
+            try ControllerPairing.all(
+                in: try TLV8(message: body, state: 2, step: .listPairings, authentication: .refused(.listPairings, code: 2)))
+        }
+    }
+
+    /// Lets another controller in. Only an administrator may.
+    public func addPairing(_ controller: ControllerPairing) async throws(HAPError) {
+        let message = TLV8(
+            (.state, [1]), (.method, [3]), (.identifier, Array(controller.id.utf8)), (.publicKey, controller.publicKey),
+            (.permissions, [controller.isAdministrator ? 1 : 0]))
+        try await perform(.post("/pairings", pairing: message.encoded), .addPairing) { (body) throws(HAPError) in
+            _ = try TLV8(message: body, state: 2, step: .addPairing, authentication: .refused(.addPairing, code: 2))
+        }
+    }
+
+    /// Takes a controller's pairing off the accessory; the own one ends the session on most.
+    public func removePairing(of controllerID: String) async throws(HAPError) {
         let message = TLV8((.state, [1]), (.method, [4]), (.identifier, Array(controllerID.utf8)))
         try await perform(.post("/pairings", pairing: message.encoded), .removePairing) { (body) throws(HAPError) in
             _ = try TLV8(message: body, state: 2, step: .removePairing, authentication: .refused(.removePairing, code: 2))

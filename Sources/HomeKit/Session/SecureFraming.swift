@@ -1,7 +1,7 @@
-internal import Cryptography
+package import Cryptography
 
 /// Why an encrypted stream is at its end.
-enum FrameFault: Error, Equatable {
+package enum FrameFault: Error, Equatable {
     /// A frame announces more than 1024 bytes.
     case tooLong(Int)
     /// A frame's tag is wrong: forged, or the counters have come apart.
@@ -9,15 +9,15 @@ enum FrameFault: Error, Equatable {
 }
 
 /// Cuts outgoing bytes into encrypted frames: length, ciphertext, tag.
-struct FrameSealer: Sendable {
+package struct FrameSealer: Sendable {
     static let maximumPlaintext = 1024
 
     private let key: SecretBytes
     private var counter: UInt64 = 0
 
-    init(key: SecretBytes) { self.key = key }
+    package init(key: SecretBytes) { self.key = key }
 
-    mutating func seal(_ plaintext: [UInt8]) -> [UInt8] {
+    package mutating func seal(_ plaintext: [UInt8]) -> [UInt8] {
         var output: [UInt8] = []
         output.reserveCapacity(plaintext.count + (plaintext.count / Self.maximumPlaintext + 1) * 18)
         var rest = plaintext[...]
@@ -36,16 +36,16 @@ struct FrameSealer: Sendable {
 /// Puts incoming bytes together to frames and decrypts them.
 ///
 /// The counter is fatal state: after one fault nothing more can be read, and every further call throws it again.
-struct FrameOpener: Sendable {
+package struct FrameOpener: Sendable {
     private let key: SecretBytes
     private var counter: UInt64 = 0
     private var buffer: [UInt8] = []
     private var fault: FrameFault?
 
-    init(key: SecretBytes) { self.key = key }
+    package init(key: SecretBytes) { self.key = key }
 
     /// Takes bytes as they arrive and returns the plaintext of every frame they complete.
-    mutating func open(_ bytes: [UInt8]) throws(FrameFault) -> [UInt8] {
+    package mutating func open(_ bytes: [UInt8]) throws(FrameFault) -> [UInt8] {
         if let fault { throw fault }
         buffer += bytes
         var plaintext: [UInt8] = []

@@ -1,9 +1,9 @@
 /// HAP's type-length-value encoding: one byte type, one byte length, and longer values in fragments.
 ///
 /// Fragments belong together only where the one before is 255 bytes long; some accessories send items of equal type in a row.
-struct TLV8: Equatable, Sendable {
+package struct TLV8: Equatable, Sendable {
     /// The item types of pairing.
-    enum Kind: UInt8, Sendable {
+    package enum Kind: UInt8, Sendable {
         case method = 0x00
         case identifier = 0x01
         case salt = 0x02
@@ -18,15 +18,15 @@ struct TLV8: Equatable, Sendable {
         case separator = 0xFF
     }
 
-    struct Item: Equatable, Sendable {
-        var type: UInt8
-        var value: [UInt8]
+    package struct Item: Equatable, Sendable {
+        package var type: UInt8
+        package var value: [UInt8]
     }
 
     /// The bytes end within an item.
-    struct Truncated: Error, Equatable {}
+    package struct Truncated: Error, Equatable {}
 
-    var items: [Item]
+    package var items: [Item]
 
     init(_ items: (Kind, [UInt8])...) {
         self.items = items.map { Item(type: $0.0.rawValue, value: $0.1) }
@@ -34,7 +34,7 @@ struct TLV8: Equatable, Sendable {
 
     init(items: [Item]) { self.items = items }
 
-    init(decoding bytes: [UInt8]) throws(Truncated) {
+    package init(decoding bytes: [UInt8]) throws(Truncated) {
         items = []
         var rest = bytes[...]
         var continues = false
@@ -51,7 +51,7 @@ struct TLV8: Equatable, Sendable {
         }
     }
 
-    var encoded: [UInt8] {
+    package var encoded: [UInt8] {
         var bytes: [UInt8] = []
         for item in items {
             var rest = item.value[...]
