@@ -26,18 +26,7 @@ public struct GestureProfiles: Equatable, Sendable {
         _ name: Identifier, over settings: GestureSettings = GestureSettings(), environment: [String: String] = [:]
     ) throws(SettingsError) -> GestureSettings {
         let path = path(of: name)
-        let bytes: [UInt8]
-        do {
-            bytes = try readFile(path, limit: YAMLDocument.maximumBytes + 1)
-        } catch {
-            throw .unreadable(error)
-        }
-        let document: YAMLDocument
-        do {
-            document = try YAMLDocument(parsing: bytes)
-        } catch {
-            throw .malformed(file: path, error)
-        }
+        let document = try YAMLDocument(file: path)
         let reader = ConfigurationReader(
             document: document, file: path, environment: environment, prefix: "\(Settings.environmentPrefix)_GESTURES")
         var settings = settings

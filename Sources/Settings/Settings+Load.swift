@@ -17,19 +17,7 @@ extension Settings {
     ///   - environment: Names and values; an empty value counts as unset.
     public static func load(file: String?, environment: [String: String]) throws(SettingsError) -> Settings {
         guard let file else { return try read(nil, file: nil, environment: environment).settings }
-        let bytes: [UInt8]
-        do {
-            // One more byte than the parser takes, so that it is the one to refuse.
-            bytes = try readFile(file, limit: YAMLDocument.maximumBytes + 1)
-        } catch {
-            throw .unreadable(error)
-        }
-        let document: YAMLDocument
-        do {
-            document = try YAMLDocument(parsing: bytes)
-        } catch {
-            throw .malformed(file: file, error)
-        }
+        let document = try YAMLDocument(file: file)
         return try read(document, file: file, environment: environment).settings
     }
 
@@ -174,5 +162,23 @@ extension Settings.Log {
     fileprivate mutating func read(_ section: ConfigurationSection) {
         level = section.choice("level", default: level)
         format = section.choice("format", default: format)
+    }
+}
+
+extension YAMLDocument {
+    /// Reads a file of settings.
+    init(file path: String) throws(SettingsError) {
+        let bytes: [UInt8]
+        do {
+            // One more byte than the parser takes, so that it is the one to refuse.
+            bytes = try readFile(path, limit: YAMLDocument.maximumBytes + 1)
+        } catch {
+            throw .unreadable(error)
+        }
+        do {
+            try self.init(parsing: bytes)
+        } catch {
+            throw .malformed(file: path, error)
+        }
     }
 }

@@ -1,6 +1,7 @@
 import Bridge
 import Contract
 import FoundationEssentials
+import TestSupport
 import Testing
 
 @Suite struct BridgeCoreTests {
@@ -175,7 +176,7 @@ import Testing
 
     @Test func `rubbish on every topic commands nothing`() {
         var bridge = Setup()
-        var random = SplitMix(99)
+        var random = SeededGenerator(seed: 99)
         let topics = ["handkit/camera/desk/toggle", "handkit/camera/desk/brightness", "handkit/lamp/a/set"]
         for _ in 0..<5000 {
             let payload = (0..<random.below(200)).map { _ in UInt8(truncatingIfNeeded: random.next()) }

@@ -1,5 +1,6 @@
 import Bridge
 import Contract
+import TestSupport
 import Testing
 
 @Suite struct EventFilterTests {
@@ -218,7 +219,7 @@ import Testing
     }
 
     @Test func `rubbish never becomes a command`() {
-        var random = SplitMix(4711)
+        var random = SeededGenerator(seed: 4711)
         let good = Array(
             #"{"event_type":"toggle","id":"b1-7","ts":"2026-11-30T15:39:47.123Z","hand":"right","confidence":0.97,"v":1}"#.utf8)
         var understood = 0

@@ -1,5 +1,6 @@
 import Bridge
 import Contract
+import TestSupport
 import Testing
 
 @Suite struct LampQueueTests {
@@ -291,7 +292,7 @@ import Testing
     /// Toggles, levels and power commands at random times against a lamp with random delays, refusals and interruptions.
     @Test(arguments: UInt64(0)..<300)
     func `whatever happens, one request is in flight, writes keep their distance and the last value arrives`(seed: UInt64) {
-        var random = SplitMix(seed)
+        var random = SeededGenerator(seed: seed)
         var world = World(seed: seed)
         for _ in 0..<400 { world.step(&random) }
         world.settle()
@@ -308,7 +309,7 @@ import Testing
 
     @Test(arguments: UInt64(0)..<100)
     func `toggles among slides keep their parity`(seed: UInt64) {
-        var random = SplitMix(seed)
+        var random = SeededGenerator(seed: seed)
         var world = World(seed: seed, faults: false)
         var toggles = 0
         for _ in 0..<200 {

@@ -1,28 +1,12 @@
 import Bridge
-
-/// SplitMix64: a small generator that gives the same numbers for the same seed everywhere.
-struct SplitMix: RandomNumberGenerator {
-    private var state: UInt64
-
-    init(_ seed: UInt64) { state = seed }
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9e37_79b9_7f4a_7c15
-        var z = state
-        z = (z ^ (z >> 30)) &* 0xbf58_476d_1ce4_e5b9
-        z = (z ^ (z >> 27)) &* 0x94d0_49bb_1331_11eb
-        return z ^ (z >> 31)
-    }
-
-    mutating func below(_ bound: UInt64) -> UInt64 { next() % bound }
-}
+import TestSupport
 
 /// A lamp with a mind and a radio of its own on the other side of a queue, in virtual time.
 struct World {
     private(set) var queue: LampQueue
     private(set) var lamp = LampValues(on: false, brightness: 40)
     private var now = ContinuousClock.now
-    private var random: SplitMix
+    private var random: SeededGenerator
     private let faults: Bool
     private var connected = false
     private var flight: (request: LampQueue.Request, due: ContinuousClock.Instant)?
@@ -46,7 +30,7 @@ struct World {
     var waiting: Int { accounted - dones - drops }
 
     init(seed: UInt64, faults: Bool = true) {
-        random = SplitMix(seed ^ 0xfeed)
+        random = SeededGenerator(seed: seed ^ 0xfeed)
         self.faults = faults
         var policy = LampQueue.Policy()
         // Without faults writes are counted, and those for a level would count as toggles.
@@ -55,7 +39,7 @@ struct World {
         connect()
     }
 
-    mutating func step(_ random: inout SplitMix) {
+    mutating func step(_ random: inout SeededGenerator) {
         switch random.below(12) {
         case 0...4: command(.level(Int(random.below(101))))
         case 5, 6: command(.toggle)

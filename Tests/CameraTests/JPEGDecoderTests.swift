@@ -1,6 +1,7 @@
 import CTurboJPEG
 import Foundation
 import Imaging
+import TestSupport
 import Testing
 
 @testable import Camera

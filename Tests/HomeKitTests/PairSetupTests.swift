@@ -1,5 +1,6 @@
 import Cryptography
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import HomeKit

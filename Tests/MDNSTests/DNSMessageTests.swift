@@ -1,4 +1,5 @@
 import MDNS
+import TestSupport
 import Testing
 
 private func name(_ text: String) throws -> DNSName { try #require(DNSName(text)) }

@@ -1,5 +1,6 @@
 import Glibc
 import ServiceKit
+import TestSupport
 import Testing
 
 private let syntax = ProgramSyntax(
@@ -155,7 +156,7 @@ struct CommandLineTests {
 
     @Test func `no arguments, however odd, do harm`() {
         let pieces = ["set", "run", "help", "desk", "--", "-", "--json", "--config", "--config=", "=", "", "-x", "40", "--help=1", "🖐"]
-        var random = SeededRandom(seed: 7)
+        var random = SeededGenerator(seed: 7)
         var (parsed, refused) = (0, 0)
         for _ in 0..<5000 {
             let arguments = (0..<Int.random(in: 0...5, using: &random)).map { _ in pieces.randomElement(using: &random) ?? "" }

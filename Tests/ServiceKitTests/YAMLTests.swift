@@ -98,7 +98,7 @@ struct YAMLTests {
     @Test func `no bytes do harm, and every complaint is about a line of the text`() throws {
         let seeds = ["a: &x {k: [1, 'two', \"three\"]}\nb: *x\nc: |\n  text\n  more\n", try example()]
         let hostile = Array("&*[]{}:-?|>'\"%@`!#, \n\t~x\u{0}".utf8) + [0xff, 0xc3, 0xe2, 0xfe]
-        var random = SeededRandom(seed: 2026)
+        var random = SeededGenerator(seed: 2026)
         var (parsed, refused) = (0, 0)
         for round in 0..<4000 {
             var bytes = Array(seeds[round % 2].utf8)

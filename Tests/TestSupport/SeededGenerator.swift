@@ -20,7 +20,40 @@ package struct SeededGenerator: RandomNumberGenerator {
         return radius * cos(2 * .pi * Double.random(in: 0..<1, using: &self))
     }
 
+    package mutating func below(_ bound: UInt64) -> UInt64 { next() % bound }
+
     package mutating func bytes(_ count: Int) -> [UInt8] {
         (0..<count).map { _ in UInt8.random(in: .min ... .max, using: &self) }
+    }
+
+    package mutating func bytes(upTo maximum: Int) -> [UInt8] {
+        (0..<Int.random(in: 0...maximum, using: &self)).map { _ in UInt8.random(in: 0...255, using: &self) }
+    }
+
+    /// `bytes` with a few of them changed, doubled or gone.
+    package mutating func mutated(_ bytes: [UInt8]) -> [UInt8] {
+        var bytes = bytes
+        for _ in 0..<Int.random(in: 1...4, using: &self) where !bytes.isEmpty {
+            let index = Int.random(in: bytes.indices, using: &self)
+            switch Int.random(in: 0..<4, using: &self) {
+            case 0: bytes[index] = UInt8.random(in: 0...255, using: &self)
+            case 1: bytes.remove(at: index)
+            case 2: bytes.insert(contentsOf: bytes[index...].prefix(Int.random(in: 1...16, using: &self)), at: index)
+            default: bytes[index] ^= 1 << UInt8.random(in: 0..<8, using: &self)
+            }
+        }
+        return bytes
+    }
+
+    /// `bytes` cut into pieces of random length.
+    package mutating func pieces(_ bytes: [UInt8]) -> [[UInt8]] {
+        var rest = bytes[...]
+        var pieces: [[UInt8]] = []
+        while !rest.isEmpty {
+            let piece = rest.prefix(Int.random(in: 1...40, using: &self))
+            pieces.append(Array(piece))
+            rest.removeFirst(piece.count)
+        }
+        return pieces
     }
 }
