@@ -18,6 +18,7 @@ public enum RecognizerProgram {
         await syntax.run(arguments) { arguments in
             switch arguments.command {
             case "replay": try await replay(arguments)
+            case "calibrate": try await calibrate(arguments)
             case "cameras": printCameras()
             case "watch": try await watch(arguments)
             default: try await run(arguments)
@@ -65,6 +66,15 @@ public enum RecognizerProgram {
                     Reads from the broker, so it runs on any machine that reaches it; where the output is no terminal it prints lines.
                     """,
                 options: [.value("camera", "ID", "The camera; without it the one of the configuration.")]),
+            CommandSyntax(
+                "calibrate", "Measure your hand and write a profile that fits it",
+                discussion: """
+                    Asks for four poses, a few seconds each: open, pinched, pointing, still. Refuses what would not work.
+                    """,
+                options: [
+                    .value("source", "SOURCE", "auto (the first camera), a device such as /dev/video0, or a clip that shows the poses."),
+                    .value("profile", "NAME", "Name of the profile, 'calibrated' unless given."),
+                ]),
             CommandSyntax("cameras", "List the cameras with their formats and rates"),
         ],
         defaultCommand: "run")
@@ -171,6 +181,17 @@ public enum RecognizerProgram {
         var quiet = logger(arguments, settings)
         quiet.level = .warning
         try await ServiceGroup([.init("mqtt", connection), .init("watch", watch)], logger: quiet).run()
+    }
+
+    private static func calibrate(_ arguments: Arguments) async throws {
+        let settings = try settings(arguments)
+        let name = arguments["profile"] ?? "calibrated"
+        guard let profile = try? Identifier(name) else {
+            throw UsageError.wrongValue(
+                name, of: "--profile", expectation: "1 to 64 of the characters a-z, 0-9, _ and -", help: "\(syntax.name) calibrate --help")
+        }
+        let source = try arguments["source"].map { text throws(CameraError) in try SourceSpecification(text) }
+        try await CalibrationRun(settings: settings).run(source ?? SourceSpecification(settings.camera.source), profile: profile)
     }
 
     private static func printCameras() {

@@ -37,8 +37,11 @@ public struct GestureProfiles: Equatable, Sendable {
     }
 
     /// Writes a profile, whole or not at all, in place of one of the same name.
-    public func save(_ settings: GestureSettings, as name: Identifier) throws(FileFailure) {
-        try writeFile(path(of: name), Array(Self.text(settings).utf8), mode: 0o644)
+    ///
+    /// - Parameter notes: Lines that say where the numbers come from, kept as comments.
+    public func save(_ settings: GestureSettings, as name: Identifier, notes: [String] = []) throws(FileFailure) {
+        let comments = notes.map { "# \($0)\n" }.joined()
+        try writeFile(path(of: name), Array((comments + Self.text(settings)).utf8), mode: 0o644)
     }
 
     /// Every key, so that the profile means the same whatever it is laid over.
