@@ -45,7 +45,9 @@ final class House: Sendable {
     }
 
     /// Runs a command to its end.
-    func command(_ arguments: String..., input: String = "") async throws -> Outcome {
+    func command(_ arguments: String..., input: String = "") async throws -> Outcome { try await command(arguments, input: input) }
+
+    func command(_ arguments: [String], input: String = "") async throws -> Outcome {
         let process = try start(arguments, input: input)
         let ending = try await process.wait(within: .seconds(60))
         return Outcome(
