@@ -130,7 +130,7 @@ let package = Package(
                 "Recognizer", "BrokerLink", "Camera", "Contract", "Gestures", "HandTracking", "Imaging", "Inference", "MQTT", "Monitoring",
                 "ServiceKit", "Settings",
             ]),
-        tests("BridgeTests", ["Bridge", "Contract", "HomeAssistant", "HomeKit", "ServiceKit", "Settings"]),
+        tests("BridgeTests", ["Bridge", "Contract", "HomeAssistant", "HomeKit", "ServiceKit", "Settings", "MDNS"]),
         tests("IntegrationTests", ["Contract", "MQTT"]),
     ],
     swiftLanguageModes: [.v6]

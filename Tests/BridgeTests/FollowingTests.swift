@@ -129,6 +129,16 @@ import Testing
         #expect(try await house.command("get", "desk").output == "on 30%\n")
     }
 
+    @Test func `a lamp that is unpaired while the bridge runs is left alone from then on`() async throws {
+        let (house, lamp) = (try await House(), try await HAPLamp.start())
+        let bridge = try await house.run(with: lamp)
+        #expect(try await house.command("unpair", "desk").ending == .exited(0))
+        try await bridge.line("that it is not paired any more") { $0.contains("it is not paired") }
+        try await house.toggle("a-1")
+        try await bridge.line("that the toggle came too late") { $0.contains("command dropped") }
+        #expect(lamp.writes.isEmpty)
+    }
+
     @Test func `a lamp that takes no more sessions is not hammered, and comes back when one is free`() async throws {
         let house = try await House()
         let lamp = try await HandKitLamp.start(quirks: ["sessions=1"], isAnnounced: true)

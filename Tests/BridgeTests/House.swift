@@ -40,8 +40,10 @@ final class House: Sendable {
         var error: String
     }
 
-    func start(_ arguments: [String], input: String = "") throws -> ChildProcess {
-        try ChildProcess(Paths.program("handkit-bridge"), arguments + ["--config", configurationPath], input: Array(input.utf8))
+    func start(_ arguments: [String], input: String = "", environment: [String: String] = [:]) throws -> ChildProcess {
+        try ChildProcess(
+            Paths.program("handkit-bridge"), arguments + ["--config", configurationPath], environment: environment, input: Array(input.utf8)
+        )
     }
 
     /// Runs a command to its end.

@@ -113,6 +113,17 @@ import Testing
         #expect(try await house.command("lamps").output.contains("127.0.0.1:\(second.port)"))
     }
 
+    @Test func `without a look at the network a lamp is paired by its address, and it is said how`() async throws {
+        let (house, lamp) = (try await House(), try await HandKitLamp.start())
+        let environment = ["HANDKIT_BRIDGE_DISCOVERY": "false"]
+        let lost = try house.start(["pair", "desk", "--code-stdin"], input: HandKitLamp.code, environment: environment)
+        #expect(try await lost.wait() == .exited(1))
+        #expect(lost.errorLines.first?.contains("--host ADDRESS:PORT") == true)
+        let found = try house.start(
+            ["pair", "desk", "--host", "127.0.0.1:\(lamp.port)", "--code-stdin"], input: HandKitLamp.code, environment: environment)
+        #expect(try await found.wait() == .exited(0))
+    }
+
     @Test func `the controllers and bulbs behind a pairing are listed`() async throws {
         let (house, lamp) = (try await House(), try await HandKitLamp.start(options: ["--lamps", "3"]))
         try await house.pair(lamp)

@@ -71,9 +71,11 @@ import Testing
     @Test func `a connection closed for being idle is seen to be`() async throws {
         let scene = try await scene("idle-close=1")
         try await eventually("the session ended") { await scene.session.end == .closed(errno: 0) }
-        // And another one is to be had.
-        let session = try await HAPSession.open(scene.record)
-        #expect(try await session.read([scene.on]).count == 1)
+        // And another one is to be had; a busy machine may let it be idle for too long as well.
+        try await eventually("another session worked") { () async throws -> Bool in
+            guard let session = try? await HAPSession.open(scene.record) else { return false }
+            return (try? await session.read([scene.on]).count) == 1
+        }
     }
 
     @Test func `sessions beyond the limit are refused with 503`() async throws {

@@ -1,3 +1,4 @@
+import Glibc
 import HomeKit
 import ServiceKit
 
@@ -15,6 +16,19 @@ actor PairingShelf {
     func all() throws(PairingStoreError) -> [String: PairingRecord] { try store.all() }
 
     func record(of name: String) throws(PairingStoreError) -> PairingRecord? { try store.all()[name] }
+
+    /// What tells one state of the file from another without reading it; nil where there is none.
+    struct Stamp: Equatable, Sendable {
+        var file: UInt
+        var seconds: Int
+        var nanoseconds: Int
+    }
+
+    func stamp() -> Stamp? {
+        var status = stat()
+        guard stat(store.path, &status) == 0 else { return nil }
+        return Stamp(file: UInt(status.st_ino), seconds: status.st_mtim.tv_sec, nanoseconds: status.st_mtim.tv_nsec)
+    }
 
     /// Writes the file as it is, to find out whether that can be done.
     func rehearse() throws(PairingStoreError) { try store.update { _ in } }

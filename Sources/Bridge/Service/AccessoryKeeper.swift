@@ -100,7 +100,7 @@ struct AccessoryKeeper: Sendable {
             let session = try await HAPSession.open(record, at: addresses(of: record))
             await remember(session.address, of: record)
             let start = ContinuousClock.now
-            let end = await serve(session, configuration, record.accessoryID, owner)
+            let end = await serve(session, configuration, record, owner)
             await session.close()
             return Outcome(
                 record: record, trouble: end.trouble, lasted: ContinuousClock.now - start, isUnverified: end.work.isUnverified,
@@ -124,7 +124,7 @@ struct AccessoryKeeper: Sendable {
     }
 
     private func serve(
-        _ session: HAPSession, _ configuration: UInt64?, _ id: String, _ owner: some Owner
+        _ session: HAPSession, _ configuration: UInt64?, _ record: PairingRecord, _ owner: some Owner
     ) async -> (trouble: LampTrouble, work: Work) {
         let links: [Identifier: LampLink]
         do throws(HAPError) {
@@ -144,9 +144,11 @@ struct AccessoryKeeper: Sendable {
                 guard let mailbox = requests[lamp] else { continue }
                 group.addTask { await work(link, mailbox, lamp, owner) }
             }
-            let following = Task { await follow(session, links, configuration, id, owner) }
+            let following = Task { await follow(session, links, configuration, record.accessoryID, owner) }
+            let watching = Task { await endWithPairing(session, record) }
             await listen(session, links, owner)
             following.cancel()
+            watching.cancel()
             for mailbox in requests.values { mailbox.finish() }
             return await group.reduce(Work()) { sum, work in
                 Work(isUnverified: sum.isUnverified || work.isUnverified, hasWritten: sum.hasWritten || work.hasWritten)
@@ -229,6 +231,19 @@ struct AccessoryKeeper: Sendable {
                 return await session.close()
             }
             for lamp in links.keys { await owner.received(.missedReports, from: lamp) }
+        }
+    }
+
+    /// Ends a session whose pairing was forgotten or replaced: some accessories go on with one that was unpaired.
+    private func endWithPairing(_ session: HAPSession, _ record: PairingRecord) async {
+        var stamp: PairingShelf.Stamp?
+        while (try? await Task.sleep(for: Self.pairingGlance)) != nil {
+            let now = await shelf.stamp()
+            guard now != stamp else { continue }
+            stamp = now
+            // A file that cannot be read now says nothing.
+            guard let pairings = try? await shelf.all() else { continue }
+            if pairings[pairing]?.isSamePairing(as: record) != true { return await session.close() }
         }
     }
 

@@ -10,8 +10,9 @@ public final class HAPDiscovery: Sendable {
     }
 
     private struct State {
-        /// By instance name.
-        var services: [String: HAPService] = [:]
+        /// By instance name, with the turn in which each was last heard.
+        var services: [String: (service: HAPService, turn: UInt64)] = [:]
+        var lastTurn: UInt64 = 0
         var waiters: [UInt64: Waiter] = [:]
         var lastWaiter: UInt64 = 0
     }
@@ -49,11 +50,13 @@ public final class HAPDiscovery: Sendable {
 
     /// All that is known now, by name.
     public var services: [HAPService] {
-        state.withLock { Array($0.services.values) }.sorted { ($0.name, $0.id ?? "") < ($1.name, $1.id ?? "") }
+        state.withLock { $0.services.values.map(\.service) }.sorted { ($0.name, $0.id ?? "") < ($1.name, $1.id ?? "") }
     }
 
-    /// The accessory of a pairing identifier, in whatever case.
-    public func service(id: String) -> HAPService? { state.withLock { $0.services.values.first { $0.has(id: id) } } }
+    /// The accessory of a pairing identifier, in whatever case. Where it has changed its name, the one last heard counts.
+    public func service(id: String) -> HAPService? {
+        state.withLock { $0.services.values.filter { $0.service.has(id: id) }.max { $0.turn < $1.turn }?.service }
+    }
 
     /// Waits until an accessory has come, has changed or has spoken to everybody, or the task is cancelled.
     /// - Parameter id: Nil for any accessory.
@@ -80,7 +83,10 @@ public final class HAPDiscovery: Sendable {
         switch sighting {
         case .changed(let browsed), .alive(let browsed):
             let service = HAPService(browsed, networks: LocalNetwork.all())
-            state.withLock { $0.services[browsed.instance] = service }
+            state.withLock { state in
+                state.lastTurn += 1
+                state.services[browsed.instance] = (service, state.lastTurn)
+            }
             wake { $0.id == nil || $0.id == service.id }
         case .gone(let instance):
             state.withLock { _ = $0.services.removeValue(forKey: instance) }

@@ -12,7 +12,12 @@ actor HAPConnection {
     private var writer: SocketWatch?
     private var unsent: ArraySlice<UInt8> = []
     private var callers: [Conversation.ID: CheckedContinuation<Result<HTTPMessage, HAPError>, Never>] = [:]
-    private var deadlines: [Conversation.ID: Task<Void, Never>] = [:]
+    /// Until when the request on the wire may take, in time since the connection stood.
+    private var deadline: (id: Conversation.ID, due: Duration)?
+    /// Sleeps until a deadline that may have been met long since: most requests are over before, and need no timer of their own.
+    private var alarm: Task<Void, Never>?
+    private var alarmDue = Duration.zero
+    private let stopwatch: Stopwatch
     private var lastID: Conversation.ID = 0
 
     nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
@@ -75,6 +80,7 @@ actor HAPConnection {
         self.loop = loop
         self.timeouts = timeouts
         self.clock = clock
+        stopwatch = Stopwatch(clock)
         conversation = Conversation(host: host)
     }
 
@@ -117,7 +123,24 @@ actor HAPConnection {
 
     private func cancelled(_ id: Conversation.ID) { execute(conversation.cancelled(id)) }
 
-    private func deadlinePassed(_ id: Conversation.ID) { execute(conversation.deadlinePassed(id)) }
+    /// Where one is set that goes off later than this, it is replaced.
+    private func setAlarm(_ duration: Duration) {
+        let due = stopwatch.elapsed() + duration
+        if alarm != nil, alarmDue <= due { return }
+        alarm?.cancel()
+        alarmDue = due
+        alarm = Task { [weak self, clock] in
+            do { try await clock.sleep(for: duration) } catch { return }
+            await self?.alarmRang()
+        }
+    }
+
+    private func alarmRang() {
+        alarm = nil
+        guard let deadline else { return }
+        let rest = deadline.due - stopwatch.elapsed()
+        if rest > .zero { setAlarm(rest) } else { execute(conversation.deadlinePassed(deadline.id)) }
+    }
 
     private func execute(_ actions: [Conversation.Action]) {
         for action in actions {
@@ -127,18 +150,17 @@ actor HAPConnection {
                 flush()
             case .startDeadline(let id, let step):
                 let duration = timeouts.duration(of: step)
-                deadlines[id] = Task { [weak self, clock] in
-                    do { try await clock.sleep(for: duration) } catch { return }
-                    await self?.deadlinePassed(id)
-                }
+                deadline = (id, stopwatch.elapsed() + duration)
+                setAlarm(duration)
             case .stopDeadline(let id):
-                deadlines.removeValue(forKey: id)?.cancel()
+                if deadline?.id == id { deadline = nil }
             case .finish(let id, let result):
                 callers.removeValue(forKey: id)?.resume(returning: result)
             case .event(let message):
                 outlet.received(message)
             case .close:
                 (reader, writer, socket, unsent) = (nil, nil, nil, [])
+                alarm?.cancel()
                 outlet.finish()
             }
         }
@@ -172,6 +194,16 @@ actor HAPConnection {
     private func writable() {
         writer = nil
         flush()
+    }
+}
+
+/// Time since it was made, by any clock.
+private struct Stopwatch: Sendable {
+    let elapsed: @Sendable () -> Duration
+
+    init(_ clock: some Clock<Duration>) {
+        let start = clock.now
+        elapsed = { start.duration(to: clock.now) }
     }
 }
 
