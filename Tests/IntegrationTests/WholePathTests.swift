@@ -64,12 +64,14 @@ import Testing
             ]
             .allSatisfy(heard.lines.contains)
         }
-        try await eventually("pinches switch the lamp again", within: .seconds(60)) {
-            heard.toggles >= 2 && stage.lamp.writes.count >= before + 2
-        }
+        // What was pinched while one of them was still away is lost on purpose: a late toggle is worse than none.
+        let (toggles, writes) = (heard.toggles, stage.lamp.writes.count)
+        try await eventually("pinches switch the lamp again") { heard.toggles >= toggles + 2 && stage.lamp.writes.count >= writes + 2 }
         recognizer.signal(SIGTERM)
         #expect(try await recognizer.wait() == .exited(0))
-        try await eventually("every toggle was done") { stage.lamp.writes.count == before + heard.toggles }
+        // One toggle may have been on its way when the counting began.
+        try await eventually("every toggle was done") { (0...1).contains(stage.lamp.writes.count - writes - (heard.toggles - toggles)) }
+        #expect(stage.lamp.writes.count >= before + 2)
         let states = stage.lamp.writes.compactMap(\.on)
         #expect(zip(states, states.dropFirst()).allSatisfy { $0 != $1 })
     }
