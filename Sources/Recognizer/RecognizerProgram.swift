@@ -160,7 +160,14 @@ public enum RecognizerProgram {
         var recognition = try Recognition(settings: settings, startBrightness: arguments.number("start-brightness") ?? 50)
         var replay = Replay(
             printsLandmarks: arguments.has(flag: "landmarks"), printsDiagnosis: arguments.has(flag: "diagnosis"), output: StandardOutput())
-        try replay.run(ClipSource(path: path), through: &recognition)
+        let source = try ClipSource(path: path)
+        try replay.run(source, through: &recognition)
+        let counters = source.counters
+        if counters.corrupt > 0 || counters.missing > 0 {
+            logger(arguments, settings).warning(
+                "the clip is damaged or cut off; what it held there is not seen",
+                ["path": path, "frames": counters.delivered, "corrupt": counters.corrupt, "missing": counters.missing])
+        }
     }
 
     private static func watch(_ arguments: Arguments) async throws {
