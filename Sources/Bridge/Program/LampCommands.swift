@@ -159,12 +159,17 @@ struct LampCommands: Sendable {
     func withLink<Value>(
         to lamp: Paired, follows: Bool = true, _ body: (LampLink) async throws -> Value
     ) async throws -> Value {
-        do {
-            return try await withOneLink(to: lamp, follows, body)
-        } catch BridgeFailure.lamp(_, _, .hap(let error), _) where error.isUnverified {
-            // Some lamps forget a session; a new one is verified anew.
-            return try await withOneLink(to: lamp, follows, body)
+        for pause in [Duration.milliseconds(300), .seconds(1)] {
+            do {
+                return try await withOneLink(to: lamp, follows, body)
+            } catch BridgeFailure.lamp(_, _, .hap(let error), _) where error.isUnverified {
+                // Some lamps forget a session; a new one is verified anew.
+            } catch BridgeFailure.lamp(_, _, .hap(.httpStatus(_, code: 503, _)), _) {
+                // A connection that was just closed may still hold the only place that the lamp has.
+                try await Task.sleep(for: pause)
+            }
         }
+        return try await withOneLink(to: lamp, follows, body)
     }
 
     private func withOneLink<Value>(
