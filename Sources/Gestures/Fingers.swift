@@ -23,26 +23,22 @@ public struct FingerPose: OptionSet, Hashable, Sendable {
     /// middle joint, a folded one at most 0.86 and 1.03; a thumb that points away is straighter than 0.97, 1.23 times as far from the
     /// little finger's knuckle as its own, and 1.0 palms from the middle finger's; one that does not misses one of the three.
     init(_ hand: Hand, previous: FingerPose) {
-        func distance(_ a: Int, _ b: Int) -> Double {
-            let (p, q) = (hand.world[a], hand.world[b])
-            let side = SIMD3(Double(p.x - q.x), Double(p.y - q.y), Double(p.z - q.z))
-            return (side * side).sum().squareRoot()
-        }
         func straightness(_ root: Int) -> Double {
-            distance(root, root + 3) / (distance(root, root + 1) + distance(root + 1, root + 2) + distance(root + 2, root + 3))
+            hand.distance(root, root + 3)
+                / (hand.distance(root, root + 1) + hand.distance(root + 1, root + 2) + hand.distance(root + 2, root + 3))
         }
         let wrist = Joint.wrist.rawValue
         var pose: FingerPose = []
         for (finger, joint) in Self.chains {
             let root = joint.rawValue
-            let (straight, far) = (straightness(root), distance(wrist, root + 3) / distance(wrist, root + 1))
+            let (straight, far) = (straightness(root), hand.distance(wrist, root + 3) / hand.distance(wrist, root + 1))
             if previous.contains(finger) ? straight > 0.87 && far > 1.06 : straight > 0.94 && far > 1.16 { pose.insert(finger) }
         }
         let thumb = Joint.thumbCMC.rawValue
         let little = Joint.littleMCP.rawValue
         let straight = straightness(thumb)
-        let away = distance(thumb + 3, little) / distance(thumb + 1, little)
-        let spread = distance(thumb + 3, Joint.middleMCP.rawValue) / distance(wrist, Joint.middleMCP.rawValue)
+        let away = hand.distance(thumb + 3, little) / hand.distance(thumb + 1, little)
+        let spread = hand.distance(thumb + 3, Joint.middleMCP.rawValue) / hand.distance(wrist, Joint.middleMCP.rawValue)
         if previous.contains(.thumb)
             ? straight > 0.9 && away > 1.1 && spread > 0.8 : straight > 0.94 && away > 1.17 && spread > 0.9
         {

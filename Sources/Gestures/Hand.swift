@@ -44,4 +44,14 @@ public struct Hand: Sendable {
     }
 
     public subscript(joint: Joint) -> Landmark { points[joint.rawValue] }
+
+    /// Distance in space between two joints, in metres.
+    func distance(_ a: Joint, _ b: Joint) -> Double { distance(a.rawValue, b.rawValue) }
+
+    /// The same for joints by their number.
+    func distance(_ a: Int, _ b: Int) -> Double {
+        let (p, q) = (world[a], world[b])
+        let side = SIMD3(Double(p.x - q.x), Double(p.y - q.y), Double(p.z - q.z))
+        return (side * side).sum().squareRoot()
+    }
 }

@@ -19,14 +19,9 @@ struct HandPlausibility: Sendable {
     }
 
     private func isAnatomical(_ hand: Hand) -> Bool {
-        func distance(_ a: Int, _ b: Int) -> Double {
-            let (p, q) = (hand.world[a], hand.world[b])
-            let side = SIMD3(Double(p.x - q.x), Double(p.y - q.y), Double(p.z - q.z))
-            return (side * side).sum().squareRoot()
-        }
-        let palm = distance(Joint.wrist.rawValue, Joint.middleMCP.rawValue)
+        let palm = hand.distance(Joint.wrist.rawValue, Joint.middleMCP.rawValue)
         for root in [Joint.indexMCP.rawValue, Joint.middleMCP.rawValue] {
-            let finger = (0..<3).reduce(0) { $0 + distance(root + $1, root + $1 + 1) }
+            let finger = (0..<3).reduce(0) { $0 + hand.distance(root + $1, root + $1 + 1) }
             guard (0.4...1.4).contains(finger / palm) else { return false }
         }
         return true

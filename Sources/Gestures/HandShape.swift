@@ -24,16 +24,12 @@ struct HandShape: Hashable, Sendable {
     init?(_ hand: Hand) {
         func point(_ joint: Joint) -> SIMD2<Double> { SIMD2(Double(hand[joint].x), Double(hand[joint].y)) }
         func distance(_ a: Joint, _ b: Joint) -> Double { length(point(a) - point(b)) }
-        func worldDistance(_ a: Joint, _ b: Joint) -> Double {
-            let (p, q) = (hand.world[a.rawValue], hand.world[b.rawValue])
-            return length(SIMD3(Double(p.x - q.x), Double(p.y - q.y), Double(p.z - q.z)))
-        }
         palm = max(distance(.wrist, .middleMCP), 1.3 * distance(.indexMCP, .littleMCP))
-        let worldPalm = worldDistance(.wrist, .middleMCP)
+        let worldPalm = hand.distance(.wrist, .middleMCP)
         gap = distance(.thumbTip, .indexTip) / palm
-        let index = worldDistance(.indexTip, .indexMCP)
+        let index = hand.distance(.indexTip, .indexMCP)
         reach = index / worldPalm
-        others = max(worldDistance(.middleTip, .middleMCP), worldDistance(.ringTip, .ringMCP)) / index
+        others = max(hand.distance(.middleTip, .middleMCP), hand.distance(.ringTip, .ringMCP)) / index
         tip = point(.indexTip)
         knuckles = (point(.indexMCP) + point(.middleMCP) + point(.ringMCP) + point(.littleMCP)) / 4
         let axis = point(.middleMCP) - point(.wrist)
@@ -52,4 +48,3 @@ extension HandShape {
 }
 
 private func length(_ vector: SIMD2<Double>) -> Double { (vector * vector).sum().squareRoot() }
-private func length(_ vector: SIMD3<Double>) -> Double { (vector * vector).sum().squareRoot() }

@@ -1,13 +1,10 @@
 internal import Contract
 internal import Glibc
+internal import ServiceKit
 
 extension Timestamp {
     /// The system's clock.
-    static var now: Timestamp {
-        var time = timespec()
-        clock_gettime(CLOCK_REALTIME, &time)
-        return Timestamp(millisecondsSinceEpoch: Int64(time.tv_sec) * 1000 + Int64(time.tv_nsec) / 1_000_000)
-    }
+    static var now: Timestamp { Timestamp(millisecondsSinceEpoch: WallTime.now().millisecondsSinceEpoch) }
 }
 
 /// Seconds on the system's steady clock, which is also that of V4L2's frames.
