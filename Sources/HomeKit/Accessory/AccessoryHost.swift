@@ -1,4 +1,5 @@
 internal import Dispatch
+internal import MDNS
 
 /// Performs an ``AccessoryServer`` on TCP connections: sockets and time, and no rule of HAP.
 ///

@@ -1,4 +1,5 @@
 internal import Glibc
+internal import MDNS
 
 /// One try to connect to one address.
 actor ConnectAttempt {

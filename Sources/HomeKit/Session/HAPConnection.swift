@@ -1,3 +1,5 @@
+internal import MDNS
+
 /// Performs a ``Conversation`` on a TCP connection: sockets, deadlines and waiting callers, and no rule of HAP.
 actor HAPConnection {
     private let loop: EventLoop

@@ -25,7 +25,7 @@ public actor Browser {
     public nonisolated let sightings: AsyncStream<ServiceSighting>
 
     private let outlet: AsyncStream<ServiceSighting>.Continuation
-    private let executor = QueueExecutor(label: "mDNS browser")
+    private let executor = EventLoop(label: "mDNS browser")
     private var table: ServiceTable
     private var askers: [MulticastSocket] = []
     private var listeners: [MulticastSocket] = []
@@ -144,18 +144,4 @@ public actor Browser {
             for socket in listeners { try? socket.join(interface: interface.index) }
         }
     }
-}
-
-/// Runs an actor on a serial Dispatch queue, which its sockets use too.
-final class QueueExecutor: SerialExecutor {
-    let queue: DispatchQueue
-
-    init(label: String) { queue = DispatchQueue(label: label) }
-
-    func enqueue(_ job: consuming ExecutorJob) {
-        let job = UnownedJob(job)
-        queue.async { job.runSynchronously(on: self.asUnownedSerialExecutor()) }
-    }
-
-    func checkIsolated() { dispatchPrecondition(condition: .onQueue(queue)) }
 }

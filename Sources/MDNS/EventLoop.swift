@@ -1,17 +1,17 @@
-internal import Dispatch
+package import Dispatch
 
 /// Runs an actor on a serial Dispatch queue, so that socket readiness and the actor's code take turns on it without locks or hops.
 ///
 /// A queue owns no thread; threads come from Dispatch's pool, about as many as there are cores.
-final class EventLoop: SerialExecutor {
-    let queue: DispatchQueue
+package final class EventLoop: SerialExecutor {
+    package let queue: DispatchQueue
 
-    init(label: String) { queue = DispatchQueue(label: label) }
+    package init(label: String) { queue = DispatchQueue(label: label) }
 
-    func enqueue(_ job: consuming ExecutorJob) {
+    package func enqueue(_ job: consuming ExecutorJob) {
         let job = UnownedJob(job)
         queue.async { job.runSynchronously(on: self.asUnownedSerialExecutor()) }
     }
 
-    func checkIsolated() { dispatchPrecondition(condition: .onQueue(queue)) }
+    package func checkIsolated() { dispatchPrecondition(condition: .onQueue(queue)) }
 }
