@@ -28,6 +28,11 @@ struct YAMLTests {
         #expect(content == .map([]) || content == .null)
     }
 
+    @Test(arguments: [[0xff, 0xfe], [0xfe, 0xff], [0xff, 0xfe, 0x61, 0x00], [0xfe, 0xff, 0x00, 0x61]] as [[UInt8]])
+    func `a text that is not UTF-8 is refused, and not taken for an empty one`(bytes: [UInt8]) {
+        #expect(throws: YAMLError.self) { try YAMLDocument(parsing: bytes) }
+    }
+
     @Test func `a key that stands twice is found with both lines, and the first is kept`() throws {
         let parsed = try document("m:\n  a: 1\n  b: 2\n  a: 3\nl:\n  - x: 1\n    x: 2\n")
         #expect(parsed.root["m"]?["a"]?.content == .scalar("1"))

@@ -29,6 +29,8 @@ final class YAMLEventParser {
         bytes = .allocate(capacity: text.count)
         _ = bytes.initialize(from: text)
         precondition(yaml_parser_initialize(parser) == 1, "out of memory")
+        // Else a mark of UTF-16 at the beginning would turn everything after it into something else, or into nothing.
+        yaml_parser_set_encoding(parser, YAML_UTF8_ENCODING)
         yaml_parser_set_input_string(parser, bytes.baseAddress, bytes.count)
     }
 
