@@ -11,7 +11,8 @@ public struct MQTTMessage: Hashable, Sendable {
     public var topic: TopicName
     public var payload: [UInt8]
     public var qos: QualityOfService
-    /// Published: the broker keeps it for later subscribers. Received: it is such a kept message, not a fresh one.
+    /// Published: the broker keeps it for later subscribers. Received: it is such a kept message, not a fresh one; or a fresh one that was
+    /// published so, see ``MQTTSubscription/keepsRetained``.
     public var retain: Bool
     /// Dropped without notice where the broker speaks MQTT 3.1.1.
     public var properties: MQTTProperties
@@ -79,9 +80,13 @@ public struct MQTTSubscription: Hashable, Sendable {
     public var filter: TopicFilter
     /// The highest quality with which the broker delivers.
     public var qos: QualityOfService
+    /// Fresh messages keep the retained flag that they were published with, so that who must not act on a retained one sees it at once and
+    /// not only after the next connect. MQTT 5 alone can do so; elsewhere it is as if this were not set.
+    public var keepsRetained: Bool
 
-    public init(_ filter: TopicFilter, qos: QualityOfService = .atLeastOnce) {
+    public init(_ filter: TopicFilter, qos: QualityOfService = .atLeastOnce, keepsRetained: Bool = false) {
         self.filter = filter
         self.qos = qos
+        self.keepsRetained = keepsRetained
     }
 }

@@ -87,13 +87,15 @@ final class MosquittoHandle {
     }
 
     func subscribe(_ wishes: [MQTTSubscription]) {
-        // One SUBSCRIBE carries one quality of service here.
-        for (qos, wishes) in Dictionary(grouping: wishes, by: \.qos) {
+        // One SUBSCRIBE carries one quality of service and one set of options here.
+        for wishes in Dictionary(grouping: wishes, by: { [$0.qos == .atLeastOnce, $0.keepsRetained] }).values {
+            let qos = wishes[0].qos
+            let options = version == .v5 && wishes[0].keepsRetained ? Int32(MQTT_SUB_OPT_RETAIN_AS_PUBLISHED.rawValue) : 0
             let filters = wishes.map(\.filter)
             var texts: [UnsafeMutablePointer<CChar>?] = filters.map { strdup($0.string) }
             defer { texts.forEach { free($0) } }
             var id: Int32 = 0
-            let result = mosquitto_subscribe_multiple(handle, &id, Int32(texts.count), &texts, qos.rawValue, 0, nil)
+            let result = mosquitto_subscribe_multiple(handle, &id, Int32(texts.count), &texts, qos.rawValue, options, nil)
             if result == MOSQ_ERR_SUCCESS.code {
                 subscriptions[id] = filters
             } else {

@@ -144,6 +144,17 @@ struct `MQTT client before a real broker` {
         }
     }
 
+    @Test(arguments: [true, false])
+    func `a fresh message keeps its retained flag where that is wished`(keepsRetained: Bool) async throws {
+        let broker = try await Mosquitto()
+        try await withClient(.test(broker.port)) { client, log in
+            client.subscribe([MQTTSubscription(try TopicFilter("command"), keepsRetained: keepsRetained)])
+            try await log.subscription()
+            try await broker.publish("command", Array("x".utf8), options: ["-r"])
+            #expect(try await log.message("command").retain == keepsRetained)
+        }
+    }
+
     @Test func `messages that nobody reads in time are dropped, oldest first, and counted`() async throws {
         let broker = try await Mosquitto()
         let client = MQTTClient(.test(broker.port) { $0.incomingLimit.messages = 10 })
