@@ -59,6 +59,9 @@ let package = Package(
         .target(name: "CV4L2", linkerSettings: [.linkedLibrary("v4l2")]),
         .target(name: "CSystem"),
         .target(name: "CMulticast"),
+        .target(name: "CCrash"),
+        // Loaded when it is first needed, so not linked.
+        .target(name: "CCurl", linkerSettings: [.linkedLibrary("dl")]),
 
         // Pure: bytes, landmarks and time in; values and actions out.
         module("Contract", []),
@@ -78,6 +81,7 @@ let package = Package(
         module("HomeKit", ["Cryptography", "MDNS"]),
         module("MDNS", ["CMulticast"]),
         module("ServiceKit", ["CSystem", "CYAML"]),
+        module("CrashCapture", ["CCrash", "ServiceKit"]),
         module("Settings", ["Contract", "Gestures", "HomeAssistant", "ServiceKit"]),
 
         module("HTTPServer", ["CMicroHTTPD", "ServiceKit"]),
@@ -88,20 +92,26 @@ let package = Package(
                 .embedInCode("Page/\($0)")
             }),
 
-        module("BrokerLink", ["Contract", "MQTT", "ServiceKit", "Settings"]),
+        module("BrokerLink", ["Contract", "CrashCapture", "MQTT", "ServiceKit", "Settings"]),
+        module("Diagnostics", ["CCrash", "CCurl", "Contract", "CrashCapture", "ServiceKit", "Settings"]),
 
         // The services and their mains.
         module(
             "Recognizer",
             [
-                "BrokerLink", "Camera", "Contract", "Gestures", "HandTracking", "HomeAssistant", "Imaging", "Inference", "MQTT",
-                "Monitoring", "Preview", "ServiceKit", "Settings",
+                "BrokerLink", "Camera", "Contract", "CrashCapture", "Diagnostics", "Gestures", "HandTracking", "HomeAssistant", "Imaging",
+                "Inference", "MQTT", "Monitoring", "Preview", "ServiceKit", "Settings",
             ]),
-        module("Bridge", ["BrokerLink", "Contract", "HomeAssistant", "HomeKit", "MQTT", "Monitoring", "ServiceKit", "Settings"]),
-        module("Lamp", ["CQRencode", "Cryptography", "HomeKit", "MDNS", "ServiceKit", "Settings"]),
-        program("handkit-recognizer", ["Recognizer"]),
-        program("handkit-bridge", ["Bridge"]),
-        program("handkit-lamp", ["Lamp"]),
+        module(
+            "Bridge",
+            [
+                "BrokerLink", "Contract", "CrashCapture", "Diagnostics", "HomeAssistant", "HomeKit", "MQTT", "Monitoring", "ServiceKit",
+                "Settings",
+            ]),
+        module("Lamp", ["CQRencode", "CrashCapture", "Cryptography", "Diagnostics", "HomeKit", "MDNS", "ServiceKit", "Settings"]),
+        program("handkit-recognizer", ["CrashCapture", "Recognizer", "Settings"]),
+        program("handkit-bridge", ["Bridge", "CrashCapture", "Settings"]),
+        program("handkit-lamp", ["CrashCapture", "Lamp", "Settings"]),
         program("handkit-bench", ["Camera", "HandTracking", "HomeKit", "Imaging", "Inference", "Recognizer", "ServiceKit", "Settings"]),
 
         .executableTarget(
@@ -122,6 +132,7 @@ let package = Package(
         tests("HTTPServerTests", ["HTTPServer"]),
         tests("LampTests", ["Lamp", "HomeKit", "MDNS", "ServiceKit"]),
         tests("ServiceKitTests", ["ServiceKit"]),
+        tests("DiagnosticsTests", ["Contract", "CrashCapture", "Diagnostics", "ServiceKit", "Settings"]),
         tests("SettingsTests", ["Settings", "ServiceKit", "Contract", "Gestures"]),
         tests("PreviewTests", ["Preview", "Camera", "Contract", "Gestures", "HTTPServer", "Imaging", "ServiceKit", "Settings"]),
         tests(

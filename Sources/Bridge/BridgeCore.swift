@@ -80,12 +80,14 @@ public struct BridgeCore: Sendable {
             }
         }
 
-        /// What to subscribe to with QoS 1.
-        public var subscriptions: [String] {
+        /// What to subscribe to with QoS 1: events and commands, which must not be retained.
+        public var commands: [String] {
             routes.keys.sorted { $0.rawValue < $1.rawValue }.flatMap { [topics.camera($0, .toggle), topics.camera($0, .brightness)] }
                 + lamps.map { topics.lamp($0, .set) } + Topics.Request.allCases.map { topics.request($0) }
-                + (discovery?.subscriptions ?? [])
         }
+
+        /// What to subscribe to beside ``commands``.
+        public var subscriptions: [String] { discovery?.subscriptions ?? [] }
 
         /// `bridge/<id>/availability`, also the topic of the will.
         public var availabilityTopic: String { topics.bridge(bridge, .availability) }

@@ -28,6 +28,13 @@ public struct BrokerLink: Service {
     }
 }
 
+extension MQTTMessage {
+    /// What a program's crash topic holds, see ``Contract/CrashDiagnostic``.
+    public static func crash(_ payload: [UInt8], _ topic: TopicName) -> MQTTMessage {
+        MQTTMessage(topic: topic, payload: payload, qos: .atLeastOnce, retain: true)
+    }
+}
+
 extension MQTTConfiguration {
     /// - Parameter will: What the broker says when this client is lost, and this client when it leaves; nil for one that only listens.
     public init(_ settings: Settings.MQTT, clientID: String, will: MQTTMessage? = nil) {

@@ -1,3 +1,4 @@
+internal import CrashCapture
 public import MQTT
 public import ServiceKit
 
@@ -13,10 +14,12 @@ public struct BrokerLog: Sendable {
         switch event {
         case .connected(let connection):
             lastFailure = nil
+            leaveBreadcrumb("broker connected")
             logger.info("connected to the broker", ["broker": connection.brokerAddress, "mqtt": connection.version])
         case .disconnected(let disconnection):
             guard disconnection.reason != .requested, disconnection.reason != lastFailure else { return }
             lastFailure = disconnection.reason
+            leaveBreadcrumb("broker lost")
             logger.warning("no connection to the broker, trying again for ever", ["reason": disconnection.reason.report])
         case .subscriptionRefused(let filter, let code):
             logger.warning("the broker refuses a subscription, check its access list", ["filter": filter, "code": code])

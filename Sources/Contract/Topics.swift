@@ -41,6 +41,7 @@ public struct Topics: Hashable, Sendable {
         case armedSet = "armed/set"
         case profile
         case profileSet = "profile/set"
+        case crash, instance
     }
 
     /// What stands below `lamp/<id>/`.
@@ -50,7 +51,7 @@ public struct Topics: Hashable, Sendable {
 
     /// What stands below `bridge/<id>/`.
     public enum BridgeLeaf: String, Sendable, CaseIterable {
-        case availability, state
+        case availability, state, crash, instance
     }
 
     /// What the bridges below the base can be asked, at `bridge/request/<name>`; they answer at `bridge/response/<name>`.

@@ -42,6 +42,7 @@ extension DiscoveryDevice {
         }
         components += more
         components += [
+            lastCrash(topic(.crash)),
             .sensor(
                 "frame_rate", "Frame rate", topic: topic(.state), template: "{{ value_json.fps }}", unit: "fps", isMeasurement: true
             ).category(.diagnostic, isOn: false).icon("speedometer"),
@@ -75,10 +76,16 @@ extension DiscoveryDevice {
                 counter("events_accepted", "Events accepted", topic: state, template: "{{ value_json.accepted }}").icon("check"),
                 counter("events_rejected", "Events rejected", topic: state, template: "{{ value_json.rejected.values() | sum }}")
                     .icon("close"),
+                lastCrash(topics.bridge(bridge, .crash)),
                 .button(
                     "refresh", "Refresh", command: topics.request(.refresh), payload: "{\"bridge\":\"\(bridge)\"}"
                 ).category(.config).icon("refresh"),
             ])
+    }
+
+    private static func lastCrash(_ topic: String) -> DiscoveryComponent {
+        .sensor("last_crash", "Last crash", topic: topic, template: "{{ value_json.ts }}").with("device_class", "timestamp")
+            .category(.diagnostic)
     }
 
     private static func counter(_ key: String, _ name: String, topic: String, template: String) -> DiscoveryComponent {

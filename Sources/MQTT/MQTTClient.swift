@@ -39,6 +39,11 @@ public final class MQTTClient: Sendable {
         core.stop()
     }
 
+    /// Leaves out the farewell when the client leaves; the will is forgotten by the broker as ever.
+    public func dropFarewell() {
+        core.submit { $0.farewellDropped() }
+    }
+
     /// Receives messages from now on, on this connection and all later ones.
     ///
     /// A filter that was given before gets its quality of service replaced.

@@ -45,7 +45,7 @@ struct MQTTClientState {
         var isAwaited: Bool
     }
 
-    private let configuration: MQTTConfiguration
+    private var configuration: MQTTConfiguration
     private let jitter: @Sendable () -> Double
     private var phase = Phase.idle
     private var backoff: Backoff
@@ -87,6 +87,12 @@ struct MQTTClientState {
         case .leaving, .stopped:
             return []
         }
+    }
+
+    /// The owner wants to leave without the farewell, when it comes to that.
+    mutating func farewellDropped() -> [Action] {
+        configuration.farewell = nil
+        return []
     }
 
     /// The owner wants to receive messages; an earlier wish for the same filter is replaced.

@@ -153,6 +153,8 @@ struct CameraTopics: Sendable {
     let profile: TopicName
     let profileSet: TopicName
     let target: TopicName
+    let crash: TopicName
+    let instance: TopicName
 
     init(_ topics: Topics, camera: Identifier) {
         func name(_ leaf: Topics.CameraLeaf) -> TopicName {
@@ -171,5 +173,7 @@ struct CameraTopics: Sendable {
         profile = name(.profile)
         profileSet = name(.profileSet)
         target = name(.target)
+        crash = name(.crash)
+        instance = name(.instance)
     }
 }

@@ -1,6 +1,8 @@
 internal import BrokerLink
 internal import Camera
 internal import Contract
+internal import CrashCapture
+internal import Diagnostics
 internal import FoundationEssentials
 internal import Gestures
 internal import HomeAssistant
@@ -44,7 +46,7 @@ public enum RecognizerProgram {
                     .value(
                         "source", "SOURCE",
                         "auto (the first camera), a device such as /dev/video0, or a recorded clip, which is played at its own pace."),
-                    .flag("loop", "Begin a clip anew when it ends, instead of stopping."),
+                    .flag("loop", "Begin a clip anew when it ends, instead of stopping."), CrashTest.option,
                 ]),
             CommandSyntax(
                 "replay", "Recognise a recorded clip as fast as possible, without a broker",
@@ -102,6 +104,10 @@ public enum RecognizerProgram {
         let topics = CameraTopics(settings.mqtt.topics, camera: camera.id)
         let recognition = try await RecognitionThread { try Recognition(settings: settings) }
         let link = BrokerLink(settings: settings.mqtt, role: "recognizer", id: camera.id, availability: topics.availability)
+        let crashes = CrashDelivery(
+            program: syntax.name, settings: settings.diagnostics, environment: ProcessInfo.processInfo.environment,
+            secrets: settings.secrets,
+            publish: { [client = link.client] in try await client.publish(.crash($0, topics.crash)) }, logger: logger)
         let ended = Shutdown()
         let monitor = RecognizerMonitor(settings: settings)
         let service = RecognizerService(
@@ -112,8 +118,8 @@ public enum RecognizerProgram {
             profiles: .init(
                 files: settings.profiles, settings: settings.gestures, current: settings.profile,
                 device: { device(settings, profiles: $0) }),
-            monitor: monitor, logger: logger)
-        var members: [ServiceGroup.Member] = [.init("mqtt", link), .init("recognizer", service)]
+            monitor: monitor, crashes: crashes, logger: logger)
+        var members: [ServiceGroup.Member] = [.init("mqtt", link), .init("recognizer", service), .init("crashes", crashes)]
         if let preview = monitor.preview {
             preview.connect(
                 .init(
@@ -125,6 +131,8 @@ public enum RecognizerProgram {
                 page: { preview.respond(to: $0) })
             members += [.init("preview", preview), .init("http", http)]
         }
+        if let test = CrashTest(arguments) { members.append(.init("crash-test", test)) }
+        await crashes.begin()
         let manager = ServiceManager(environment: ProcessInfo.processInfo.environment)
         let group = ServiceGroup(members, logger: logger, manager: manager)
         logger.notice("handkit-recognizer starts", ["version": Product.version, "camera": camera.id])

@@ -1,6 +1,8 @@
 internal import BrokerLink
 internal import Camera
 internal import Contract
+internal import CrashCapture
+internal import Diagnostics
 internal import Gestures
 internal import HomeAssistant
 internal import Imaging
@@ -38,6 +40,9 @@ actor RecognizerService: Service {
     private let logger: Logger
     private let profiles: Profiles
     private let monitor: RecognizerMonitor
+    private let crashes: CrashDelivery?
+    private var namesakes: NamesakeWatch
+    private var failure: NamesakeFailure?
     private var announcer: Announcer
     /// When everything is published for a Home Assistant that has started.
     private var announcesAt: Double?
@@ -47,22 +52,28 @@ actor RecognizerService: Service {
     private var rate = FrameRate()
     private var framesPerSecond = 0.0
     private var isEnabled = true
+    /// Topics and reasons of messages left alone; bounded, as reasons can name what was sent.
+    private var leftAlone: Set<String> = []
+    private static let mostLeftAlone = 64
     private var session: CaptureSession?
     /// Wakes the camera loop when the switch or its end is changed.
     private let switched = Mailbox<Bool>()
 
     init(
         source: Source, topics: CameraTopics, discovery: Discovery, client: MQTTClient, recognition: RecognitionThread, boot: UInt32,
-        profiles: Profiles, monitor: RecognizerMonitor, logger: Logger
+        profiles: Profiles, monitor: RecognizerMonitor, crashes: CrashDelivery? = nil, logger: Logger
     ) {
         (self.source, self.topics, self.client, self.recognition) = (source, topics, client, recognition)
-        (self.profiles, self.monitor, self.logger) = (profiles, monitor, logger)
+        (self.profiles, self.monitor, self.crashes, self.logger) = (profiles, monitor, crashes, logger)
+        namesakes = NamesakeWatch(topic: topics.instance, availability: topics.availability)
         announcer = Announcer(client: client, topics: topics, discovery: discovery, boot: boot, monitor: monitor, logger: logger)
         if let profile = profiles.current { announcer.announce(profile: profile) }
     }
 
     nonisolated func run() async throws {
-        client.subscribe([topics.target, topics.enabledSet, topics.armedSet, topics.profileSet].map { MQTTSubscription(TopicFilter($0)) })
+        client.subscribe([MQTTSubscription(TopicFilter(topics.target))] + (await namesakes.subscriptions))
+        client.subscribe(
+            [topics.enabledSet, topics.armedSet, topics.profileSet].map { MQTTSubscription(TopicFilter($0), keepsRetained: true) })
         client.subscribe(await announcer.discovery.subscriptions.compactMap { try? MQTTSubscription(TopicFilter($0)) })
         try await cancelledByShutdown {
             try await withThrowingTaskGroup(of: Void.self) { group in
@@ -74,6 +85,7 @@ actor RecognizerService: Service {
             }
         }
         await self.sayGoodbye()
+        if let failure = await failure { throw failure }
     }
 
     // MARK: Broker
@@ -85,15 +97,37 @@ actor RecognizerService: Service {
             monitor.happened(event)
             switch event {
             case .connected:
+                try? client.send(namesakes.message)
                 publishEverything()
+                crashes?.connected()
             case .message(let message):
-                await received(message)
+                if namesakes.isConcerned(with: message.topic) { meet(message) } else { await received(message) }
+            case .disconnected(let disconnection):
+                namesakes.disconnected(disconnection.reason)
             default:
                 break
             }
         }
         // The client has stopped; the rest of the service is cancelled with the shutdown that stopped it.
         await waitForCancellation()
+    }
+
+    private func meet(_ message: MQTTMessage) {
+        switch namesakes.received(message, isOnline: watch.availability(at: steadySeconds()) == .online) {
+        case .answer(let answer): try? client.send(answer)
+        case .leave(let failure):
+            self.failure = failure
+            client.dropFarewell()
+            Shutdown.current?.request()
+        case .sayAgain: publishEverything()
+        case nil: break
+        }
+    }
+
+    /// Says why a message is left alone: once for each topic and reason, as whoever sends it may do so for ever.
+    private func leaveAlone(_ topic: TopicName, _ reason: String) {
+        let isFirst = leftAlone.count < Self.mostLeftAlone && leftAlone.insert("\(topic) \(reason)").inserted
+        logger.log(isFirst ? .warning : .debug, "a message was left alone", ["topic": topic, "reason": reason])
     }
 
     private func received(_ message: MQTTMessage) async {
@@ -104,7 +138,7 @@ actor RecognizerService: Service {
                 await recognition.lampIs(at: Double(target.level))
                 monitor.lampIs(target)
             } catch {
-                logger.warning("a message was left alone", ["topic": message.topic, "reason": "\(error)"])
+                leaveAlone(message.topic, "\(error)")
             }
         case topics.enabledSet:
             if let isOn = command(message) { enable(isOn) }
@@ -112,7 +146,7 @@ actor RecognizerService: Service {
             guard let isOn = command(message) else { return }
             let isArmed = await recognition.arm(isOn)
             if isArmed != isOn {
-                logger.warning("a message was left alone", ["topic": message.topic, "reason": "gestures.arming.mode allows no command"])
+                leaveAlone(message.topic, "gestures.arming.mode allows no command")
             }
             announcer.announce(isArmed: isArmed, always: true)
         case topics.profileSet:
@@ -131,11 +165,11 @@ actor RecognizerService: Service {
         // A retained command is cleared by an empty message, which wants nothing.
         if message.payload.isEmpty { return nil }
         guard let value = Switch(rawValue: String(decoding: message.payload.prefix(16), as: UTF8.self)) else {
-            logger.warning("a message was left alone", ["topic": message.topic, "reason": "it is neither ON nor OFF"])
+            leaveAlone(message.topic, "it is neither ON nor OFF")
             return nil
         }
         guard !message.retain else {
-            logger.warning("a message was left alone", ["topic": message.topic, "reason": "commands must not be retained"])
+            leaveAlone(message.topic, "commands must not be retained; clear it on the broker")
             return nil
         }
         return value == .on
@@ -146,7 +180,7 @@ actor RecognizerService: Service {
         do {
             let name = try Identifier(String(decoding: message.payload.prefix(2 * Identifier.maximumLength), as: UTF8.self))
             guard !message.retain else {
-                logger.warning("a message was left alone", ["topic": message.topic, "reason": "commands must not be retained"])
+                leaveAlone(message.topic, "commands must not be retained; clear it on the broker")
                 return
             }
             let settings = try await recognition.use(name, of: profiles.files, over: profiles.settings)
@@ -154,7 +188,7 @@ actor RecognizerService: Service {
             chose(name)
         } catch {
             let reason = (error as? SettingsError).map { FailureReport.line(for: $0) } ?? "it names no profile"
-            logger.warning("a message was left alone", ["topic": message.topic, "reason": reason])
+            leaveAlone(message.topic, reason)
         }
     }
 
@@ -176,6 +210,7 @@ actor RecognizerService: Service {
         defer { announcer.announce(isEnabled: isEnabled) }
         guard isEnabled != self.isEnabled else { return }
         self.isEnabled = isEnabled
+        leaveBreadcrumb(isEnabled ? "recognition enabled" : "recognition disabled")
         logger.notice("recognition switched", ["enabled": isEnabled])
         watch.paused(!isEnabled, at: steadySeconds())
         monitor.paused(!isEnabled)
@@ -227,6 +262,7 @@ actor RecognizerService: Service {
                 if case .clip = source.specification { throw error }
                 guard hasWorked || session != nil else { throw error }
                 watch.lostCamera()
+                leaveBreadcrumb("camera lost")
                 state?.problem = FailureReport.line(for: error)
                 monitor.cameraClosed(trouble: FailureReport.line(for: error))
                 let wait = backoff.next(jitter: .random(in: 0...1))
@@ -241,6 +277,7 @@ actor RecognizerService: Service {
         let session = CaptureSession(source.specification, request: source.request)
         let format = try await session.open()
         self.session = session
+        leaveBreadcrumb("camera opened")
         monitor.cameraOpened(format, at: steadySeconds())
         logger.info(
             "camera opened",
@@ -262,6 +299,7 @@ actor RecognizerService: Service {
             rate.reset()
             monitor.cameraClosed(trouble: "the camera is closed")
             let counters = try await ending
+            leaveBreadcrumb("camera closed")
             logger.info(
                 "camera closed",
                 [

@@ -6,8 +6,8 @@ extension Settings {
     /// What environment names begin with.
     static let environmentPrefix = "HANDKIT"
 
-    /// Names with the prefix that belong to the build and the tests.
-    private static let foreignNames: Set<String> = ["HANDKIT_PREFIX", "HANDKIT_MEDIA"]
+    /// Names with the prefix that belong to the build and the tests, or are read before any configuration.
+    private static let foreignNames: Set<String> = ["HANDKIT_PREFIX", "HANDKIT_MEDIA", "HANDKIT_CRASH_FOLDER"]
 
     /// Reads a configuration file and the environment over the defaults.
     ///
@@ -37,10 +37,21 @@ extension Settings {
         settings.readRoutes(reader.root)
         settings.homeAssistant.read(reader.root.section("homeassistant"))
         settings.log.read(reader.root.section("log"))
+        settings.diagnostics.read(reader.root.section("diagnostics"))
         let (problems, warnings) = reader.finish(ignoring: foreignNames)
         guard problems.isEmpty, profileProblems.isEmpty else { throw .invalid(problems + profileProblems) }
         settings.warnings = warnings
         return (settings, reader.knownKeys)
+    }
+
+    /// The diagnostics alone, for a program that has no other settings.
+    public static func diagnostics(environment: [String: String]) throws(SettingsError) -> Diagnostics {
+        let reader = ConfigurationReader(document: nil, file: nil, environment: environment, prefix: environmentPrefix)
+        var diagnostics = Diagnostics()
+        diagnostics.read(reader.root.section("diagnostics"))
+        let problems = reader.finish().problems
+        guard problems.isEmpty else { throw .invalid(problems) }
+        return diagnostics
     }
 
     /// - Returns: What is wrong in the profile's own file.
@@ -155,6 +166,22 @@ extension Settings.HTTP {
         if port != 0, token == nil, IPAddress(address)?.isLoopback == false {
             section.report("token", .missing(expected: "set where other machines reach the address"))
         }
+    }
+}
+
+extension Settings.Diagnostics {
+    fileprivate mutating func read(_ section: ConfigurationSection) {
+        let isName = { (text: String) in
+            (1...64).contains(text.count) && text.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || "_-.".contains($0)) }
+        }
+        let expectation = "1 to 64 letters, digits, _, - or ."
+        environment = section.value("environment", default: environment, expected: expectation) { isName($0) ? $0 : nil }
+        host = section.optional("host", expected: expectation) { isName($0) ? $0 : nil }
+        if let dsn = section.secret("sentry_dsn") {
+            sentry = SentryAddress(dsn: dsn.revealed)
+            if sentry == nil { section.report("sentry_dsn", .wrongSecret(expected: "https://KEY@HOST/PROJECT, as Sentry shows it")) }
+        }
+        authorityFile = section.text("ca_file")
     }
 }
 

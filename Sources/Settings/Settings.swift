@@ -22,6 +22,12 @@ public struct Settings: Equatable, Sendable {
     public var routes: [Route] = []
     public var homeAssistant = Discovery.Settings()
     public var log = Log()
+    public var diagnostics = Diagnostics()
+
+    /// Every secret that is in use, to be kept out of what leaves the machine.
+    public var secrets: [Secret] {
+        [mqtt.password, preview.http.token, bridge.http.token, diagnostics.sentry?.key].compactMap(\.self)
+    }
 
     /// What `load` found odd and harmless, such as an environment name that no key has; for a program to log.
     public var warnings: [ConfigurationProblem] = []
@@ -30,16 +36,7 @@ public struct Settings: Equatable, Sendable {
     /// - Parameter environment: Where the folder for state is looked for, see ``Bridge/state``.
     public init(environment: [String: String] = [:]) {
         bridge = Bridge(environment: environment)
-        profiles = GestureProfiles(folder: Self.stateFolder(environment) + "/profiles")
-    }
-
-    /// Where state is kept unless told otherwise: systemd's `$STATE_DIRECTORY`, else `$XDG_STATE_HOME/handkit`, else `~/.local/state/handkit`.
-    static func stateFolder(_ environment: [String: String]) -> String {
-        func value(_ name: String) -> String? { environment[name].flatMap { $0.isEmpty ? nil : $0 } }
-        if let folders = value("STATE_DIRECTORY"), let first = folders.split(separator: ":").first { return String(first) }
-        if let folder = value("XDG_STATE_HOME") { return "\(folder)/handkit" }
-        if let home = value("HOME") { return "\(home)/.local/state/handkit" }
-        return "/var/lib/handkit"
+        profiles = GestureProfiles(folder: stateFolder(environment) + "/profiles")
     }
 
     /// The broker.
@@ -154,7 +151,7 @@ public struct Settings: Equatable, Sendable {
         /// Metrics and health of the bridge.
         public var http = HTTP()
 
-        public init(environment: [String: String] = [:]) { state = Settings.stateFolder(environment) }
+        public init(environment: [String: String] = [:]) { state = stateFolder(environment) }
     }
 
     /// Where a program serves HTTP.
@@ -219,6 +216,20 @@ public struct Settings: Equatable, Sendable {
         public init(camera: Identifier, lamps: [Identifier]) {
             (self.camera, self.lamps) = (camera, lamps)
         }
+    }
+
+    /// How crashes are told of.
+    public struct Diagnostics: Equatable, Sendable {
+        /// Tells installations apart that send to the same Sentry.
+        public var environment = "production"
+        /// What the machine is called in reports; nil for not telling.
+        public var host: String?
+        /// Where reports are sent; nil for nowhere.
+        public var sentry: SentryAddress?
+        /// PEM certificates to trust; the system's when nil.
+        public var authorityFile: String?
+
+        public init() {}
     }
 
     public struct Log: Equatable, Sendable {

@@ -159,6 +159,17 @@ import Testing
         try await heard.message("handkit/lamp/desk/availability online")
     }
 
+    @Test func `a toggle that is published as retained is not done, and said once`() async throws {
+        let (house, lamp) = (try await House(), try await HAPLamp.start())
+        let bridge = try await house.run(with: lamp)
+        let heard = try await house.listen()
+        for number in 1...3 { try await house.toggle("r-\(number)", options: ["-r"]) }
+        try await house.toggle("a-1")
+        try await heard.message(#"handkit/lamp/desk/state {"brightness":40,"state":"ON"}"#)
+        #expect(lamp.writes.map(\.on) == [true])
+        #expect(bridge.errorLines.count { $0.contains("retained message ignored") } == 1)
+    }
+
     @Test func `on SIGTERM lamp and bridge are said to be offline and it ends well`() async throws {
         let (house, lamp) = (try await House(), try await HAPLamp.start())
         let bridge = try await house.run(with: lamp)

@@ -23,14 +23,22 @@ private let homeAssistant = [announcement, "homeassistant/status", "homeassistan
 
 /// Who may do what: the rules of `deploy/broker/handkit.acl`, said once more by their outcome.
 private let mayWrite: [String: [String]] = [
-    "recognizer": camera("toggle", "brightness", "state", "availability", "fingers", "enabled", "armed", "profile") + [announcement],
-    "bridge": camera("target") + lamp("state", "availability") + bridge("state", "availability") + responses + [announcement],
+    "recognizer": camera("toggle", "brightness", "state", "availability", "fingers", "enabled", "armed", "profile", "crash", "instance") + [
+        announcement
+    ],
+    "bridge": camera("target") + lamp("state", "availability") + bridge("state", "availability", "crash", "instance") + responses + [
+        announcement
+    ],
     "homeassistant": camera("enabled/set", "armed/set", "profile/set") + lamp("set") + requests + homeAssistant,
     "health": [],
 ]
 private let mayRead: [String: [String]] = [
-    "recognizer": camera("target", "enabled/set", "armed/set", "profile/set") + [announcement, "homeassistant/status"],
-    "bridge": camera("toggle", "brightness") + lamp("set") + requests + [announcement, "homeassistant/status"],
+    "recognizer": camera("target", "enabled/set", "armed/set", "profile/set", "availability", "instance") + [
+        announcement, "homeassistant/status",
+    ],
+    "bridge": camera("toggle", "brightness") + lamp("set") + bridge("availability", "instance") + requests + [
+        announcement, "homeassistant/status",
+    ],
     "health": [],
 ]
 

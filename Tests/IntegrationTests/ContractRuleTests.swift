@@ -41,11 +41,28 @@ import Testing
                 "handkit/camera/desk/state", "handkit/camera/desk/availability", "handkit/camera/desk/enabled",
                 "handkit/camera/desk/fingers", "handkit/camera/desk/armed", "handkit/camera/desk/target", "handkit/lamp/bulb/state",
                 "handkit/lamp/bulb/availability", "handkit/bridge/bridge/availability", "handkit/bridge/bridge/state",
+                "handkit/camera/desk/instance", "handkit/bridge/bridge/instance",
             ])
         for topic in ["camera/desk", "lamp/bulb", "bridge/bridge"] {
             #expect(kept.lines.contains("handkit/\(topic)/availability offline"))
         }
         #expect(kept.lines.contains { $0.hasPrefix("handkit/camera/desk/state ") && $0.contains(#""hand":false"#) })
+    }
+
+    @Test func `commands that make no sense, or are retained, are left alone and said once for each reason`() async throws {
+        let stage = try await Stage()
+        let recognizer = try stage.play("empty_room.avi", "--loop")
+        let heard = try await stage.listen()
+        try await heard.line("that the camera is online", within: .seconds(60)) { $0 == "handkit/camera/desk/availability online" }
+        for _ in 1...3 {
+            try await stage.broker.publish("handkit/camera/desk/enabled/set", Array("perhaps".utf8))
+            try await stage.broker.publish("handkit/camera/desk/enabled/set", Array("OFF".utf8), options: ["-r"])
+        }
+        try await stage.broker.publish("handkit/camera/desk/enabled/set", Array("OFF".utf8))
+        try await heard.line("that the camera is switched off") { $0 == "handkit/camera/desk/enabled OFF" }
+        #expect(recognizer.errorLines.count { $0.contains("neither ON nor OFF") } == 1)
+        #expect(recognizer.errorLines.count { $0.contains("commands must not be retained") } == 1)
+        #expect(recognizer.errorLines.count { $0.contains("recognition switched") } == 1)
     }
 
     @Test func `programs that are killed are declared offline by their wills`() async throws {

@@ -160,7 +160,8 @@ struct SettingsTests {
             "handkit.yaml:24: routes[2]: is a single value; it has to be a map",
             "handkit.yaml:26: log.level: 'loud' is not valid; it has to be one of debug, info, notice, warning, error",
             "handkit.yaml:27: log.level: stands twice, first in line 26; keep one of them",
-            "handkit.yaml:28: page: unknown key; known here: mqtt, camera, gestures, preview, bridge, lamps, groups, routes, homeassistant, log",
+            "handkit.yaml:28: page: unknown key; known here: mqtt, camera, gestures, preview, bridge, lamps, groups, routes, homeassistant, log, "
+                + "diagnostics",
         ]
         let found = try complaints(text)
         #expect(found == expected)

@@ -128,6 +128,8 @@ extension ChildProcess {
             variables[String(parts[0])] = parts.count > 1 ? String(parts[1]) : ""
             entry += 1
         }
+        // What a program of ours leaves when it crashes must not be told of by the tests' next one, or by a person's own.
+        variables["HANDKIT_CRASH_FOLDER"] = Paths.crashes
         variables.merge(environment) { $1 }
 
         var argv = ([path] + arguments).map { strdup($0) } + [nil]

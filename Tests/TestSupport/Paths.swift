@@ -18,6 +18,9 @@ package enum Paths {
         return exists(folder) ? folder : nil
     }()
 
+    /// Where programs started by this process keep what their crashes leave, unless a test names a folder.
+    package static let crashes = "\(environment("TMPDIR") ?? "/tmp")/handkit-crashes-\(getpid())"
+
     /// A program of this package, built beside the running tests.
     package static func program(_ name: String) -> String {
         var buffer = [CChar](repeating: 0, count: Int(PATH_MAX))

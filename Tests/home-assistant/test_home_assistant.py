@@ -11,7 +11,7 @@ from world import PATIENCE, REPOSITORY, World, eventually, labels
 
 CAMERA_ENTITIES = {
     "event.handkit_camera_toggle", "sensor.handkit_camera_brightness", "binary_sensor.handkit_camera_hand", "sensor.handkit_camera_fingers",
-    "switch.handkit_camera_enabled", "sensor.handkit_camera_frame_rate", "sensor.handkit_camera_frame_age",
+    "switch.handkit_camera_enabled", "sensor.handkit_camera_last_crash", "sensor.handkit_camera_frame_rate", "sensor.handkit_camera_frame_age",
 }
 LAMP_ENTITIES = {"light.desk", "sensor.desk_status", "button.desk_identify"}
 BRIDGE_ENTITIES = {

@@ -1,5 +1,7 @@
 import BrokerLink
 import Contract
+import CrashCapture
+import Diagnostics
 import FoundationEssentials
 import HomeAssistant
 import HomeKit
@@ -24,7 +26,8 @@ public enum BridgeProgram {
                     Lamps and routes come from the configuration. Where it names no lamps, every paired lamp is \
                     driven by the configured camera.
                     A broker or lamp that is not there is tried again for ever.
-                    """),
+                    """,
+                options: [CrashTest.option]),
             CommandSyntax(
                 "discover", "List the HomeKit accessories on the network",
                 discussion: "PAIRED says what the accessory itself says: 'no', 'yes', or the name of our pairing with it.",
@@ -118,12 +121,14 @@ public enum BridgeProgram {
             case "import": try await commands.importPairings(from: arguments["FILE"] ?? "", replace: arguments.has(flag: "replace"))
             case "export": try await commands.exportPairings(arguments["LAMP"], to: arguments["FILE"] ?? "")
             case "unpair": try await commands.unpair(arguments["LAMP"] ?? "", forceLocal: arguments.has(flag: "force-local"))
-            default: try await run(settings, commands.shelf, logger)
+            default: try await run(settings, commands.shelf, CrashTest(arguments), logger)
             }
         }.rawValue
     }
 
-    private static func run(_ settings: Settings, _ shelf: PairingShelf, _ logger: Logger) async throws {
+    private static func run(
+        _ settings: Settings, _ shelf: PairingShelf, _ crashTest: CrashTest?, _ logger: Logger
+    ) async throws {
         let pairings: [String: PairingRecord]
         do throws(PairingStoreError) { pairings = try await shelf.all() } catch { throw BridgeFailure.pairings(error) }
         let plan = BridgePlan(settings, pairings: Array(pairings.keys))
@@ -144,14 +149,22 @@ public enum BridgeProgram {
         let link = BrokerLink(
             settings: settings.mqtt, role: "bridge", id: settings.bridge.id, availability: try TopicName(layout.availabilityTopic))
         let monitor = BridgeMonitor(lamps: plan.lamps.map(\.id))
-        let service = BridgeService(
-            layout, plan, client: link.client, shelf: shelf, discovery: discovery(settings, logger), monitor: monitor, logger: logger)
-        var members: [ServiceGroup.Member] = [.init("mqtt", link), .init("bridge", service)]
+        let crashTopic = try TopicName(topics.bridge(settings.bridge.id, .crash))
+        let crashes = CrashDelivery(
+            program: syntax.name, settings: settings.diagnostics, environment: ProcessInfo.processInfo.environment,
+            secrets: settings.secrets,
+            publish: { [client = link.client] in try await client.publish(.crash($0, crashTopic)) }, logger: logger)
+        let service = try BridgeService(
+            layout, plan, client: link.client, shelf: shelf, discovery: discovery(settings, logger), monitor: monitor, crashes: crashes,
+            logger: logger)
+        var members: [ServiceGroup.Member] = [.init("mqtt", link), .init("bridge", service), .init("crashes", crashes)]
         if settings.bridge.http.port != 0 {
             let http = MonitoringService(
                 settings: settings.bridge.http, metrics: monitor.metrics, health: { monitor.health }, logger: logger)
             members.append(.init("http", http))
         }
+        if let crashTest { members.append(.init("crash-test", crashTest)) }
+        await crashes.begin()
         let manager = ServiceManager(environment: ProcessInfo.processInfo.environment)
         try await ServiceGroup(members, logger: logger, manager: manager).run()
         logger.notice("stopped")

@@ -1,5 +1,7 @@
 import BrokerLink
 import Contract
+import CrashCapture
+import Diagnostics
 import HomeKit
 import MQTT
 public import ServiceKit
@@ -26,6 +28,9 @@ public actor BridgeService: Service {
     private var brokerLog: BrokerLog
     private let client: MQTTClient
     private let monitor: BridgeMonitor
+    private let crashes: CrashDelivery?
+    private var namesakes: NamesakeWatch
+    private var failure: NamesakeFailure?
     private let keepers: [AccessoryKeeper]
     private let discovery: HAPDiscovery?
     private let logger: Logger
@@ -37,8 +42,8 @@ public actor BridgeService: Service {
     ///   - discovery: Finds lamps on the network; nil for those alone that are where they were.
     init(
         _ layout: BridgeCore.Layout, _ plan: BridgePlan, client: MQTTClient, shelf: PairingShelf, discovery: HAPDiscovery?,
-        monitor: BridgeMonitor, logger: Logger
-    ) {
+        monitor: BridgeMonitor, crashes: CrashDelivery? = nil, logger: Logger
+    ) throws {
         core = BridgeCore(layout, at: .now)
         topics = layout.topics
         lamps = Dictionary(
@@ -58,13 +63,18 @@ public actor BridgeService: Service {
         self.discovery = discovery
         self.client = client
         self.monitor = monitor
+        self.crashes = crashes
         self.logger = logger
         brokerLog = BrokerLog(logger: logger)
+        client.subscribe(layout.commands.compactMap { try? MQTTSubscription(TopicFilter($0), keepsRetained: true) })
+        namesakes = NamesakeWatch(
+            topic: try TopicName(topics.bridge(layout.bridge, .instance)), availability: try TopicName(layout.availabilityTopic))
+        client.subscribe(namesakes.subscriptions)
         client.subscribe(layout.subscriptions.compactMap { try? MQTTSubscription(TopicFilter($0)) })
     }
 
     /// Runs until the service is asked to end; then says that nobody watches the lamps any more.
-    public func run() async {
+    public func run() async throws {
         await withTaskGroup { group in
             group.addTask { [client] in
                 for await event in client.events { await self.received(event) }
@@ -72,11 +82,12 @@ public actor BridgeService: Service {
             if let discovery { group.addTask { await discovery.run() } }
             for keeper in keepers { group.addTask { await keeper.run(for: self) } }
             await waitForShutdown()
-            handle(.stopping)
+            if failure == nil { handle(.stopping) }
             group.cancelAll()
         }
         alarm.cancel()
         for id in lamps.keys { lamps[id]?.alarm.cancel() }
+        if let failure { throw failure }
     }
 
     // MARK: The core
@@ -114,7 +125,10 @@ public actor BridgeService: Service {
             switch action {
             case .send(let request): lamps[id]?.requests?.put(request)
             case .state(let values):
-                if lamps[id]?.isUp == false { logger.up(id, values) }
+                if lamps[id]?.isUp == false {
+                    leaveBreadcrumb("lamp reachable")
+                    logger.up(id, values)
+                }
                 lamps[id]?.isUp = true
                 monitor.lamp(id)?.isAvailable.set(true)
                 lamps[id]?.trouble = nil
@@ -148,8 +162,14 @@ public actor BridgeService: Service {
         brokerLog.happened(event)
         monitor.happened(event)
         switch event {
-        case .connected: handle(.connected)
-        case .disconnected: handle(.disconnected)
+        case .connected:
+            try? client.send(namesakes.message)
+            handle(.connected)
+            crashes?.connected()
+        case .disconnected(let disconnection):
+            namesakes.disconnected(disconnection.reason)
+            handle(.disconnected)
+        case .message(let message) where namesakes.isConcerned(with: message.topic): meet(message)
         case .message(let message):
             if case .request(let request) = topics.address(of: message.topic.string) {
                 let request = RequestMessage(
@@ -161,6 +181,18 @@ public actor BridgeService: Service {
             }
         case .dropped(let count): handle(.overrun(count: count))
         case .subscribed, .subscriptionRefused, .undelivered: break
+        }
+    }
+
+    private func meet(_ message: MQTTMessage) {
+        switch namesakes.received(message, isOnline: true) {
+        case .answer(let answer): try? client.send(answer)
+        case .leave(let failure):
+            self.failure = failure
+            client.dropFarewell()
+            Shutdown.current?.request()
+        case .sayAgain: handle(.connected)
+        case nil: break
         }
     }
 
@@ -198,6 +230,7 @@ extension BridgeService: AccessoryKeeper.Owner {
         lamps[lamp]?.requests = nil
         handle(.disconnected, of: lamp)
         handle(.lamp(lamp, .trouble(trouble.status)))
+        if lamps[lamp]?.isUp == true { leaveBreadcrumb("lamp lost") }
         if lamps[lamp]?.trouble != trouble { logger.down(lamp, trouble, wasUp: lamps[lamp]?.isUp == true) }
         lamps[lamp]?.isUp = false
         monitor.lamp(lamp)?.isAvailable.set(false)

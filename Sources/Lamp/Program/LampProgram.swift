@@ -1,3 +1,5 @@
+import CrashCapture
+import Diagnostics
 import FoundationEssentials
 import Glibc
 import HomeKit
@@ -30,6 +32,7 @@ public enum LampProgram {
                     .flag("code-stdin", "Read the setup code of a new lamp from standard input."),
                     .flag("no-mdns", "Do not announce the lamp on the network."),
                     .values("quirk", "NAME[=VALUE]", "Behave like a lamp that is hard to get along with; may be repeated, see 'quirks'."),
+                    CrashTest.option,
                 ]),
             CommandSyntax("code", "Show the setup code and its QR code"),
             CommandSyntax("quirks", "List what --quirk can switch on"),
@@ -77,8 +80,14 @@ public enum LampProgram {
         try save(start, in: store)
         let isScreen = isatty(STDOUT_FILENO) == 1
         let service = try LampService(plan, start, store, isScreen ? ScreenOutput() : JSONOutput(), logger)
-        let group = ServiceGroup([.init("lamp", service, mayEnd: true)], logger: logger)
-        try await group.run()
+        let environment = ProcessInfo.processInfo.environment
+        let crashes = CrashDelivery(
+            program: syntax.name, settings: try Settings.diagnostics(environment: environment), environment: environment, secrets: [],
+            publish: nil, logger: logger)
+        var members: [ServiceGroup.Member] = [.init("lamp", service, mayEnd: true), .init("crashes", crashes)]
+        if let test = CrashTest(arguments) { members.append(.init("crash-test", test)) }
+        await crashes.begin()
+        try await ServiceGroup(members, logger: logger, manager: ServiceManager(environment: environment)).run()
     }
 
     private static func setupCode(_ arguments: Arguments) throws -> SetupCode? {

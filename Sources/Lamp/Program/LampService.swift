@@ -1,3 +1,4 @@
+import CrashCapture
 import Dispatch
 import FoundationEssentials
 import Glibc
@@ -115,6 +116,7 @@ struct LampService: Service {
     func run() async throws {
         let (keys, key) = AsyncStream.makeStream(of: Key.self, bufferingPolicy: .bufferingOldest(64))
         await host.begin()
+        leaveBreadcrumb("lamp listening")
         output.ready(
             LampFacts(name: plan.name, identity: identity, port: host.port, bulbs: plan.lamps, quirks: plan.quirkTexts))
         let keyboard = Keyboard { key.yield($0) }

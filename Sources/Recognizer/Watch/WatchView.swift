@@ -52,7 +52,10 @@ struct WatchView: Sendable {
         case .fingers:
             fingers = text
             return nil
-        case .enabled, .enabledSet, .armed, .armedSet, .profile, .profileSet:
+        case .crash:
+            guard let crash = try? Payload.decode(CrashDiagnostic.self, from: payload) else { return nil }
+            return "\(time)  crashed     at \(crash.ts): \(crash.signal)\(crash.function.map { " in \($0)" } ?? "")"
+        case .enabled, .enabledSet, .armed, .armedSet, .profile, .profileSet, .instance:
             return nil
         }
     }

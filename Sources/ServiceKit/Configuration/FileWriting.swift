@@ -36,8 +36,10 @@ public func writeFile(_ path: String, _ bytes: [UInt8], mode: UInt32) throws(Fil
     }
 }
 
-private func makeFolder(_ path: String) throws(FileFailure) {
+/// Makes a folder and those above it, where they are missing.
+/// - Parameter mode: Permissions of the new ones.
+public func makeFolder(_ path: String, mode: UInt32 = 0o755) throws(FileFailure) {
     guard !path.isEmpty, access(path, F_OK) != 0 else { return }
-    if let slash = path.lastIndex(of: "/") { try makeFolder(String(path[..<slash])) }
-    guard mkdir(path, 0o755) == 0 || errno == EEXIST else { throw FileFailure(path: path, cause: .errno(errno)) }
+    if let slash = path.lastIndex(of: "/") { try makeFolder(String(path[..<slash]), mode: mode) }
+    guard mkdir(path, mode) == 0 || errno == EEXIST else { throw FileFailure(path: path, cause: .errno(errno)) }
 }
