@@ -33,7 +33,7 @@ public enum CrashCapture {
         let environment = currentEnvironment()
         let folder = CrashFolder(environment: environment, program: program)
         do throws(FileFailure) {
-            try makeFolder(folder.path, mode: 0o700)
+            try makeOwnFolder(folder.path)
             folder.tidy()
             let id = try startOver(folder, environment) ?? CrashFolder.makeID()
             let descriptor = try makeRecord(folder.file(id, .record))
@@ -102,6 +102,14 @@ public enum CrashCapture {
     }
 
     // MARK: Files
+
+    /// As root, for whoever owns what is around it: a command run by root must not shut a service out of its own state.
+    private static func makeOwnFolder(_ path: String) throws(FileFailure) {
+        guard access(path, F_OK) != 0 else { return }
+        try makeFolder(path, mode: 0o700)
+        var around = stat()
+        if geteuid() == 0, stat(path + "/..", &around) == 0 { chown(path, around.st_uid, around.st_gid) }
+    }
 
     private static func makeRecord(_ path: String) throws(FileFailure) -> Int32 {
         let descriptor = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)

@@ -151,7 +151,9 @@ struct CrashStoryTests {
         try house.configure("{ sentry_dsn: '\(endpoint.dsn())' }")
         Paths.remove("\(house.crashes)/handkit-bridge.ledger")
         let bridge = try house.start()
-        try await eventually("six were sent: \(bridge.errorLines)") { endpoint.lines.count == 6 }
+        try await eventually("six were sent: \(bridge.errorLines)") {
+            try endpoint.lines.count == 6 && house.files("report").count == CrashFolder.capacity - 6
+        }
         try await house.stop(bridge)
         let again = try house.start()
         try await house.stop(again)
@@ -195,6 +197,17 @@ struct CrashStoryTests {
         let bridge = try house.start()
         try await bridge.line("where it crashed") { $0.contains("SIGSEGV in") && $0.contains("crashTestRead") }
         try await house.stop(bridge)
+    }
+
+    @Test(.enabled(if: geteuid() == 0)) func `root makes the folder for whoever owns the one around it`() async throws {
+        let folder = try Paths.temporaryFolder()
+        defer { Paths.remove(folder) }
+        #expect(chown(folder, 65_534, 65_534) == 0)
+        let program = try ChildProcess(
+            Paths.program("handkit-bridge"), ["--version"], environment: ["HANDKIT_CRASH_FOLDER": "\(folder)/crashes"])
+        #expect(try await program.wait() == .exited(0))
+        var information = stat()
+        #expect(stat("\(folder)/crashes", &information) == 0 && information.st_uid == 65_534 && information.st_mode & 0o777 == 0o700)
     }
 
     @Test func `a program that cannot keep crashes says so once and works`() async throws {
