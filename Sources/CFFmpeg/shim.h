@@ -8,6 +8,8 @@
 // Macros that Swift does not import.
 static const int cffmpeg_end_of_file = AVERROR_EOF;
 static const int cffmpeg_again = AVERROR(EAGAIN);
+static const int cffmpeg_unauthorized = AVERROR_HTTP_UNAUTHORIZED;
+static const int cffmpeg_forbidden = AVERROR_HTTP_FORBIDDEN;
 static const int64_t cffmpeg_no_timestamp = AV_NOPTS_VALUE;
 
 /// The nine numbers of the stream's display matrix, NULL where it has none.

@@ -10,10 +10,21 @@ extension CameraError {
         case (EACCES, .open), (EPERM, .open): self = .permissionDenied(path: path, group: group, errno: number)
         case (ENOTTY, .open), (ENOTTY, .queryCapabilities), (EINVAL, .queryCapabilities), (EISDIR, .open):
             self = .notACaptureDevice(path: path)
-        case (EBUSY, _): self = .busy(device: path, at: operation)
-        case (ENOSPC, _): self = .noBandwidth(device: path)
+        case (EBUSY, _): self = .busy(device: path, at: operation, holders: [])
+        case (ENOSPC, _): self = .noBandwidth(device: path, mode: nil)
         case (ENODEV, _), (ENXIO, _): self = .unplugged(device: path)
         default: self = .device(path: path, at: operation, errno: number)
+        }
+    }
+}
+
+extension CameraError {
+    /// The same with what only the whole of an attempt knows: who has the device, and which mode was too much.
+    func explained(mode: CaptureMode?) -> CameraError {
+        switch self {
+        case .busy(let device, let operation, _): .busy(device: device, at: operation, holders: DeviceHolder.all(of: device))
+        case .noBandwidth(let device, _): .noBandwidth(device: device, mode: mode)
+        default: self
         }
     }
 }

@@ -4,6 +4,8 @@ public enum CameraError: Error, Hashable, Sendable {
     case emptySource
     /// A URL whose scheme no source understands.
     case unsupportedScheme(String)
+    /// An address of a camera in the network without a host. The text is left out, for it may hold a password.
+    case badAddress
     /// `auto` found no device that captures video.
     case noCamera
 
@@ -11,10 +13,14 @@ public enum CameraError: Error, Hashable, Sendable {
     case noSuchDevice(path: String)
     /// The device may not be opened: by its file's mode (EACCES; its group is the one to join), or by a container's rule (EPERM).
     case permissionDenied(path: String, group: DeviceGroup?, errno: Int32)
-    /// Another process holds the device (EBUSY), noticed at this operation.
-    case busy(device: String, at: DeviceOperation)
+    /// Another process holds the device (EBUSY), noticed at this operation; with those that have it open, as far as they can be seen.
+    case busy(device: String, at: DeviceOperation, holders: [DeviceHolder])
     /// USB has no bandwidth left for this mode (ENOSPC): a smaller picture, a lower rate or another port helps.
-    case noBandwidth(device: String)
+    case noBandwidth(device: String, mode: CaptureMode?)
+    /// The camera that was used is not there, and another that is has not been taken for it.
+    case otherCamera(path: String, expected: String, found: String)
+    /// Several cameras are what the name says.
+    case ambiguousCamera(name: String, paths: [String])
     /// The device went away (ENODEV).
     case unplugged(device: String)
     /// The file is no device that captures video: a metadata node, an output, or no V4L2 device at all.
@@ -25,6 +31,13 @@ public enum CameraError: Error, Hashable, Sendable {
     case stalled(device: String, seconds: Double)
     /// Any other failure of the device.
     case device(path: String, at: DeviceOperation, errno: Int32)
+
+    /// A camera in the network cannot be reached or sends nothing that is a video.
+    case unreachable(address: StreamAddress, reason: String)
+    /// A camera in the network wants other credentials.
+    case unauthorized(address: StreamAddress)
+    /// A camera in the network ended its stream.
+    case streamEnded(address: StreamAddress)
 
     /// The clip cannot be opened or read.
     case unreadableClip(path: String, errno: Int32)
@@ -40,6 +53,18 @@ public enum CameraError: Error, Hashable, Sendable {
     case unsupportedPixelFormat(path: String, format: String)
     /// Reading or decoding failed after this many good frames.
     case damagedClip(path: String, deliveredFrames: Int, reason: String)
+}
+
+/// A program that has a device open.
+public struct DeviceHolder: Hashable, Sendable, CustomStringConvertible {
+    public var process: Int
+    public var name: String
+
+    public init(process: Int, name: String) {
+        (self.process, self.name) = (process, name)
+    }
+
+    public var description: String { "\(name) (\(process))" }
 }
 
 /// The group that owns a device's file.
@@ -62,6 +87,7 @@ public enum DeviceOperation: String, Hashable, Sendable, CaseIterable {
     case setRate = "VIDIOC_S_PARM"
     case requestBuffers = "VIDIOC_REQBUFS"
     case queryBuffer = "VIDIOC_QUERYBUF"
+    case setControl = "VIDIOC_S_CTRL"
     case map = "mmap"
     case enqueue = "VIDIOC_QBUF"
     case startStreaming = "VIDIOC_STREAMON"

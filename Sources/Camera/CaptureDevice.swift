@@ -22,15 +22,25 @@ struct CaptureDevice: ~Copyable {
         var sequence: UInt32
     }
 
+    /// What became of the wishes for its controls.
+    let controls: [ControlOutcome]
+
     /// Opens the device, agrees on a mode and starts streaming.
-    init(path: String, request: CaptureRequest) throws(CameraError) {
+    ///
+    /// - Parameters:
+    ///   - camera: Which camera it has to be; nil for whichever it is.
+    ///   - choosing: Is told the mode that will be asked for.
+    init(
+        path: String, camera: CameraIdentity?, request: CaptureRequest, experience: ModeExperience, choosing: (CaptureMode) -> Void
+    ) throws(CameraError) {
         let device = try VideoDevice(path: path)
-        let mode = try NegotiatedMode(device, request: request)
+        let mode = try NegotiatedMode(device, camera: camera, request: request, experience: experience, choosing: choosing)
+        let controls = device.apply(request.controls)
         let buffers = try MappedBuffers(device, count: 4)
         for index in 0..<buffers.count { try buffers.enqueue(UInt32(index)) }
         var type = V4L2_BUF_TYPE_VIDEO_CAPTURE.rawValue
         try buffers.device.control(cv4l2_streamon, &type, at: .startStreaming)
-        self.mode = mode
+        (self.mode, self.controls) = (mode, controls)
         self.buffers = buffers
     }
 
@@ -70,6 +80,10 @@ struct CaptureDevice: ~Copyable {
 /// What a device was brought to agree to.
 struct NegotiatedMode: Hashable {
     let card: String
+    let identity: CameraIdentity
+    /// What it offers, and which of it was asked for.
+    let offered: [CaptureMode]
+    let chosen: CaptureMode
     let format: FourCC
     let width: Int
     let height: Int
@@ -79,13 +93,25 @@ struct NegotiatedMode: Hashable {
     let raw: RawLayout?
 
     /// Asks the device for the mode that serves the request best and reads back what it grants.
-    fileprivate init(_ device: borrowing VideoDevice, request: CaptureRequest) throws(CameraError) {
+    ///
+    /// - Parameter choosing: Is told what will be asked for.
+    fileprivate init(
+        _ device: borrowing VideoDevice, camera: CameraIdentity?, request: CaptureRequest, experience: ModeExperience,
+        choosing: (CaptureMode) -> Void
+    ) throws(CameraError) {
         let capabilities = try device.capabilities()
         guard capabilities.capturesVideo, capabilities.streams else { throw .notACaptureDevice(path: device.path) }
+        identity = device.identity(capabilities)
+        // Between the search and now another may have taken the number.
+        if let camera, camera != identity {
+            throw .otherCamera(path: device.path, expected: camera.model, found: capabilities.card)
+        }
         let modes = device.modes(sizes: [(request.width, request.height)])
-        guard let chosen = request.choose(from: modes) else {
+        guard let chosen = request.choose(from: modes, after: experience) else {
             throw .noUsableFormat(device: device.path, offered: Set(modes.map(\.format.description)).sorted())
         }
+        choosing(chosen)
+        (offered, self.chosen) = (modes, chosen)
         var wanted = v4l2_format()
         wanted.type = V4L2_BUF_TYPE_VIDEO_CAPTURE.rawValue
         wanted.fmt.pix.width = UInt32(clamping: chosen.width)

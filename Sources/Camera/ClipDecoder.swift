@@ -1,6 +1,6 @@
 import CFFmpeg
 
-/// Pulls decoded pictures out of the video of one file.
+/// Pulls decoded pictures out of the video of one file or stream.
 struct ClipDecoder: ~Copyable {
     /// One step of decoding.
     enum Step {
@@ -22,8 +22,18 @@ struct ClipDecoder: ~Copyable {
     ///
     /// - Parameter threads: Threads of libavcodec; 0 lets it take one a core.
     init(path: String, threads: Int) throws(CameraError) {
-        let container = try ClipContainer(path: path)
+        // A playlist in a file must not reach the network.
+        let container = try ClipContainer(url: "file:" + path, name: path, options: ["protocol_whitelist": "file"])
         codec = try ClipCodec(path: path, stream: container.stream, threads: threads)
+        self.container = container
+    }
+
+    /// Opens the video of a camera in the network, in a way that holds back as little as can be.
+    ///
+    /// - Parameter deadline: Ends every waiting, of this call and of later ones.
+    init(_ address: StreamAddress, deadline: StreamDeadline) throws(CameraError) {
+        let container = try ClipContainer(url: address.url, name: "\(address)", options: address.options, deadline: deadline)
+        codec = try ClipCodec(path: "\(address)", stream: container.stream, threads: 1, isLive: true)
         self.container = container
     }
 
@@ -97,23 +107,33 @@ private struct ClipContainer: ~Copyable {
     let streamIndex: Int32
     let stream: UnsafeMutablePointer<AVStream>
 
-    init(path: String) throws(CameraError) {
+    /// Lives for as long as libavformat may ask it.
+    private let deadline: StreamDeadline?
+
+    /// - Parameter name: What errors call it.
+    init(url: String, name: String, options wished: [String: String], deadline: StreamDeadline? = nil) throws(CameraError) {
         // Its messages would go to stderr unasked; what matters comes back as errors and counters.
         av_log_set_level(AV_LOG_QUIET)
         var options: OpaquePointer?
-        // A playlist in a file must not reach the network.
-        av_dict_set(&options, "protocol_whitelist", "file", 0)
+        for (key, value) in wished { av_dict_set(&options, key, value, 0) }
         defer { av_dict_free(&options) }
-        var opened: UnsafeMutablePointer<AVFormatContext>?
-        let code = avformat_open_input(&opened, "file:" + path, nil, &options)
-        guard code >= 0, let context = opened else { throw .notAClip(path: path, reason: ffmpegMessage(code)) }
+        var opened = avformat_alloc_context()
+        if let deadline, let context = opened {
+            context.pointee.interrupt_callback = AVIOInterruptCB(
+                callback: { StreamDeadline.isOver($0) }, opaque: Unmanaged.passUnretained(deadline).toOpaque())
+        }
+        let code = avformat_open_input(&opened, url, nil, &options)
+        guard code >= 0, let context = opened else {
+            deadline?.isRefused = [cffmpeg_unauthorized, cffmpeg_forbidden].contains(code)
+            throw .notAClip(path: name, reason: ffmpegMessage(code))
+        }
         do {
-            (streamIndex, stream) = try Self.videoStream(of: context, path: path)
+            (streamIndex, stream) = try Self.videoStream(of: context, path: name)
         } catch {
             avformat_close_input(&opened)
             throw error
         }
-        self.context = context
+        (self.context, self.deadline) = (context, deadline)
     }
 
     deinit {
@@ -165,7 +185,8 @@ private struct ClipCodec: ~Copyable {
     /// An 8K picture; a header that asks for more is broken or hostile.
     private static let largestPicture: Int64 = 7680 * 4320
 
-    init(path: String, stream: UnsafeMutablePointer<AVStream>, threads: Int) throws(CameraError) {
+    /// - Parameter isLive: A picture is wanted as soon as its data are there.
+    init(path: String, stream: UnsafeMutablePointer<AVStream>, threads: Int, isLive: Bool = false) throws(CameraError) {
         guard let parameters = stream.pointee.codecpar, let codec = avcodec_find_decoder(parameters.pointee.codec_id) else {
             let id = stream.pointee.codecpar?.pointee.codec_id ?? AV_CODEC_ID_NONE
             throw .unsupportedCodec(path: path, codec: String(cString: avcodec_get_name(id)))
@@ -175,6 +196,7 @@ private struct ClipCodec: ~Copyable {
         context.pointee.pkt_timebase = stream.pointee.time_base
         context.pointee.thread_count = Int32(clamping: threads)
         context.pointee.max_pixels = Self.largestPicture
+        if isLive { context.pointee.flags |= AV_CODEC_FLAG_LOW_DELAY }
         if code >= 0 { code = avcodec_open2(context, codec, nil) }
         if code < 0 {
             var context: UnsafeMutablePointer<AVCodecContext>? = context

@@ -37,12 +37,29 @@ public struct SourceFormat: Hashable, Sendable {
     ///
     /// Frames are delivered as stored.
     public var rotation: Int
+    /// Of a V4L2 device.
+    public var camera: CameraFacts?
 
     public init(
-        path: String, name: String, codec: String, width: Int, height: Int, framesPerSecond: Double? = nil, rotation: Int = 0
+        path: String, name: String, codec: String, width: Int, height: Int, framesPerSecond: Double? = nil, rotation: Int = 0,
+        camera: CameraFacts? = nil
     ) {
         (self.path, self.name, self.codec) = (path, name, codec)
         (self.width, self.height, self.framesPerSecond, self.rotation) = (width, height, framesPerSecond, rotation)
+        self.camera = camera
+    }
+}
+
+/// What opening a V4L2 device found out.
+public struct CameraFacts: Hashable, Sendable {
+    public var identity: CameraIdentity
+    public var offered: [CaptureMode]
+    /// The mode that was asked for; what was granted is in the ``SourceFormat``.
+    public var chosen: CaptureMode
+    public var controls: [ControlOutcome]
+
+    public init(identity: CameraIdentity, offered: [CaptureMode], chosen: CaptureMode, controls: [ControlOutcome] = []) {
+        (self.identity, self.offered, self.chosen, self.controls) = (identity, offered, chosen, controls)
     }
 }
 

@@ -6,24 +6,34 @@ public enum SourceSpecification: Hashable, Sendable {
     case automatic
     /// A V4L2 device.
     case device(path: String)
+    /// A USB camera with this serial number.
+    case serial(String)
+    /// A camera in the network.
+    case stream(StreamAddress)
     /// A recorded clip.
     case clip(path: String)
 
-    /// Parses `auto`, `/dev/…` or `v4l2:PATH` (a device), and anything else as a clip's path, with or without `file://`.
+    /// Parses `auto`, `/dev/…` or `v4l2:PATH` (a device), `serial:NUMBER`, an address (`rtsp://…`, `http://…`), and anything
+    /// else as a clip's path, with or without `file://`.
     ///
-    /// - Throws: ``CameraError/emptySource``, or ``CameraError/unsupportedScheme(_:)`` for other URLs.
+    /// - Throws: ``CameraError/emptySource``, ``CameraError/badAddress``, or ``CameraError/unsupportedScheme(_:)`` for other URLs.
     public init(_ text: String) throws(CameraError) {
         if text.isEmpty { throw .emptySource }
         if text == "auto" {
             self = .automatic
         } else if text.hasPrefix("v4l2:") {
             self = try .device(path: Self.path(text.dropFirst("v4l2:".count)))
+        } else if text.hasPrefix("serial:") {
+            self = try .serial(Self.path(text.dropFirst("serial:".count)))
         } else if text.hasPrefix("/dev/") {
             self = .device(path: text)
         } else if let separator = text.firstRange(of: "://") {
             let scheme = text[..<separator.lowerBound]
-            guard scheme == "file" else { throw .unsupportedScheme(String(scheme)) }
-            self = try .clip(path: Self.path(text[separator.upperBound...]))
+            if scheme == "file" {
+                self = try .clip(path: Self.path(text[separator.upperBound...]))
+            } else {
+                self = try .stream(StreamAddress(text))
+            }
         } else {
             self = .clip(path: text)
         }
@@ -34,38 +44,81 @@ public enum SourceSpecification: Hashable, Sendable {
         return String(text)
     }
 
-    /// Opens the source, on the thread that will use it.
+    /// Whether the source goes on for ever, so that its end is a failure.
+    public var isLive: Bool {
+        if case .clip = self { false } else { true }
+    }
+
+    /// Opens the source, on the thread that will use it, as one who sees it for the first time.
     ///
     /// - Parameters:
     ///   - request: What is wished of a camera.
-    ///   - stallTimeout: Seconds without a frame after which a camera counts as stalled.
     ///   - decoderThreads: Threads that decode a clip; 0 takes one a core.
     public func open(
-        request: CaptureRequest = CaptureRequest(), stallTimeout: Double = 3, decoderThreads: Int = 1, pool: ImagePool = ImagePool(),
+        request: CaptureRequest = CaptureRequest(), decoderThreads: Int = 1, pool: ImagePool = ImagePool(),
         interruption: Interruption = Interruption()
     ) throws(CameraError) -> any FrameSource {
-        func camera(_ path: String) throws(CameraError) -> V4L2Source {
-            try V4L2Source(path: path, request: request, stallTimeout: stallTimeout, pool: pool, interruption: interruption)
+        if case .clip(let path) = self {
+            return try ClipSource(path: path, threads: decoderThreads, pool: pool, interruption: interruption)
         }
-        switch self {
-        case .automatic: return try camera(Self.automaticDevice(CameraCatalog.list()))
-        case .device(let path): return try camera(path)
-        case .clip(let path): return try ClipSource(path: path, threads: decoderThreads, pool: pool, interruption: interruption)
+        var memory = SourceMemory(self)
+        return try memory.open(request: request, pool: pool, interruption: interruption)
+    }
+}
+
+/// Opens one source again and again, and remembers what it turned out to be.
+public struct SourceMemory: Hashable, Sendable {
+    public let specification: SourceSpecification
+    private var search: CameraSearch
+    /// What the camera's modes turned out to be.
+    public var experience = ModeExperience()
+
+    public init(_ specification: SourceSpecification) {
+        self.specification = specification
+        search =
+            switch specification {
+            case .automatic, .clip, .stream: CameraSearch(.any)
+            case .device(let path): CameraSearch(.path(path))
+            case .serial(let serial): CameraSearch(.serial(serial))
+            }
+    }
+
+    /// Opens the source, on the thread that will use it.
+    ///
+    /// - Parameters:
+    ///   - stallTimeout: Seconds without a frame after which a camera counts as stalled.
+    ///   - entries: The cameras that are there, for the paths that are named.
+    public mutating func open(
+        request: CaptureRequest, stallTimeout: Double = 3, pool: ImagePool = ImagePool(), interruption: Interruption = Interruption(),
+        entries: ([String]) -> [CameraCatalog.Entry] = { CameraCatalog.list(more: $0, detail: .identity) }
+    ) throws(CameraError) -> any FrameSource {
+        switch specification {
+        case .clip(let path): return try ClipSource(path: path, pool: pool, interruption: interruption)
+        case .stream(let address): return try StreamSource(address, pool: pool, interruption: interruption)
+        case .automatic, .device, .serial: break
+        }
+        var paths: [String] = []
+        if case .path(let path) = search.name { paths = [path] }
+        let entries = entries(paths)
+        let entry = try search.choose(from: entries)
+        do throws(CameraError) {
+            let source = try V4L2Source(
+                path: entry.path, camera: entry.identity, request: request, experience: experience, stallTimeout: stallTimeout, pool: pool,
+                interruption: interruption)
+            search.opened(entry, among: entries)
+            return source
+        } catch {
+            if case .noBandwidth(_, let mode?) = error { experience.noBandwidth(for: mode) }
+            throw error
         }
     }
 
-    /// The device that `auto` means: the first that captures video.
+    /// Learns what rate a camera delivers in the mode it was opened in.
     ///
-    /// - Throws: Why a device could not be examined, where none captures and one may: a camera without permission is not "no camera".
-    static func automaticDevice(_ entries: [CameraCatalog.Entry]) throws(CameraError) -> String {
-        var obstacle: CameraError?
-        for entry in entries {
-            switch entry.camera {
-            case .success: return entry.path
-            case .failure(.notACaptureDevice): continue
-            case .failure(let error): obstacle = obstacle ?? error
-            }
-        }
-        throw obstacle ?? .noCamera
+    /// - Returns: Whether another mode promises more, so that opening it anew is worth while.
+    public mutating func achieved(_ rate: Double, by facts: CameraFacts, request: CaptureRequest) -> Bool {
+        experience.achieved(rate, in: facts.chosen)
+        guard let next = request.choose(from: facts.offered, after: experience) else { return false }
+        return (next.format, next.width, next.height) != (facts.chosen.format, facts.chosen.width, facts.chosen.height)
     }
 }

@@ -27,23 +27,32 @@ public final class V4L2Source: FrameSource {
     ///
     /// - Parameters:
     ///   - path: A device (`/dev/video0`) or a link to one (`/dev/v4l/by-id/…`).
+    ///   - camera: Which camera it has to be; nil for whichever it is.
+    ///   - experience: What its modes turned out to be so far.
     ///   - stallTimeout: Seconds without a frame after which ``nextFrame()`` throws ``CameraError/stalled(device:seconds:)``.
     ///   - pool: Where the frames' memory comes from.
     public init(
-        path: String, request: CaptureRequest = CaptureRequest(), stallTimeout: Double = 3, pool: ImagePool = ImagePool(),
+        path: String, camera: CameraIdentity? = nil, request: CaptureRequest = CaptureRequest(),
+        experience: ModeExperience = ModeExperience(), stallTimeout: Double = 3, pool: ImagePool = ImagePool(),
         interruption: Interruption = Interruption()
     ) throws(CameraError) {
         (self.path, self.request, self.stallTimeout) = (path, request, stallTimeout)
         (self.pool, self.interruption) = (pool, interruption)
-        device = try CaptureDevice(path: path, request: request)
+        var chosen: CaptureMode?
+        do throws(CameraError) {
+            device = try CaptureDevice(path: path, camera: camera, request: request, experience: experience) { chosen = $0 }
+        } catch {
+            throw error.explained(mode: chosen)
+        }
         let mode = device.mode
         format = SourceFormat(
             path: path, name: mode.card, codec: mode.format.description, width: mode.width, height: mode.height,
-            framesPerSecond: mode.framesPerSecond)
+            framesPerSecond: mode.framesPerSecond,
+            camera: CameraFacts(identity: mode.identity, offered: mode.offered, chosen: mode.chosen, controls: device.controls))
     }
 
     public func nextFrame() throws(CameraError) -> Frame? {
-        let start = Self.now()
+        let start = steadyNow()
         while !interruption.isInterrupted {
             if try device.wait(milliseconds: Self.waitSlice) {
                 if let filled = try device.dequeue() {
@@ -53,7 +62,7 @@ public final class V4L2Source: FrameSource {
                     usleep(2_000)
                 }
             }
-            let waited = Self.now() - start
+            let waited = steadyNow() - start
             if waited >= stallTimeout { throw .stalled(device: path, seconds: waited) }
         }
         return nil
@@ -63,7 +72,7 @@ public final class V4L2Source: FrameSource {
     private func frame(from filled: CaptureDevice.Filled) throws(CameraError) -> Frame? {
         let number = sequence.number(of: filled.sequence)
         counters.missing = sequence.missing
-        let verdict = clock.judge(stamp: filled.stamp, isMonotonic: filled.isMonotonic, arrival: Self.now())
+        let verdict = clock.judge(stamp: filled.stamp, isMonotonic: filled.isMonotonic, arrival: steadyNow())
         let image = try device.consume(filled) { bytes -> ImageBuffer? in
             guard verdict != .duplicate, !filled.isDamaged else { return nil }
             return device.mode.raw.map { $0.image(of: bytes, pool: pool) } ?? jpeg.decode(bytes, pool: pool)
@@ -79,12 +88,5 @@ public final class V4L2Source: FrameSource {
         if repaired { counters.repairedTimes += 1 }
         counters.delivered += 1
         return Frame(image: image, time: time, sequence: number)
-    }
-
-    /// Seconds of CLOCK_MONOTONIC, the clock of the driver's timestamps.
-    private static func now() -> Double {
-        var time = timespec()
-        clock_gettime(CLOCK_MONOTONIC, &time)
-        return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
     }
 }

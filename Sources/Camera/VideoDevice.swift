@@ -40,6 +40,16 @@ struct VideoDevice: ~Copyable {
             capturesVideo: flags & UInt32(V4L2_CAP_VIDEO_CAPTURE) != 0, streams: flags & UInt32(V4L2_CAP_STREAMING) != 0)
     }
 
+    /// Which camera it is: what sysfs says of USB's, what the driver says of others.
+    func identity(_ capabilities: Capabilities) -> CameraIdentity {
+        var status = stat()
+        if fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFCHR {
+            let node = "/sys/dev/char/\(cv4l2_major(UInt(status.st_rdev))):\(cv4l2_minor(UInt(status.st_rdev)))"
+            if let identity = CameraIdentity(usbNode: node) { return identity }
+        }
+        return CameraIdentity(model: "\(capabilities.driver) \(capabilities.card)", port: capabilities.bus)
+    }
+
     /// All modes with their rates; where a driver takes any size, those of `sizes` that it takes.
     func modes(sizes: [(width: Int, height: Int)]) -> [CaptureMode] {
         enumerate { index in
@@ -100,6 +110,6 @@ struct VideoDevice: ~Copyable {
 }
 
 /// The text in a C array of characters.
-private func string<Characters>(_ characters: Characters) -> String {
+func string<Characters>(_ characters: Characters) -> String {
     withUnsafeBytes(of: characters) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
 }

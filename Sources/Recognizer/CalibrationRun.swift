@@ -24,7 +24,8 @@ actor CalibrationRun {
     func run(_ specification: SourceSpecification, profile: Identifier) throws {
         let models = try HandModels(settings: settings.camera).runners()
         var tracker = try HandTracker(palms: models.palms, landmarks: models.landmarks)
-        let source = try specification.open(request: CaptureRequest(settings.camera))
+        let source = UprightSource(
+            try specification.open(request: CaptureRequest(settings.camera)), rotation: Rotation(degrees: settings.camera.rotation))
         var calibration = Calibration()
         for step in Calibration.Step.allCases { try measure(step, of: source, with: &tracker, for: &calibration) }
         let fitted: GestureSettings

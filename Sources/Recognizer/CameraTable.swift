@@ -16,17 +16,39 @@ enum CameraTable {
         case .failure(let error):
             return "\(entry.path)  \(FailureReport.line(for: error))\n"
         case .success(let camera):
-            var text = "\(entry.path)  \(camera.name) (\(camera.driver), \(camera.bus))\n"
-            for path in entry.stablePaths { text += "  always  \(path)\n" }
-            for mode in camera.modes { text += "  \(mode.format)  \(mode.width)x\(mode.height)  \(rates(mode))\n" }
-            return text
+            var lines = ["\(entry.path)  \(camera.name) (\(camera.driver), \(camera.bus))"]
+            lines += entry.stablePaths.map { "  always  \($0)" }
+            if let serial = camera.identity.serial { lines.append("  always  serial:\(serial)") }
+            lines.append("  in use  \(entry.holders.isEmpty ? "no" : entry.holders.map(\.description).joined(separator: ", "))")
+            lines += columns(
+                [["format", "size", "frames a second"]] + camera.modes.map { ["\($0.format)", "\($0.width)x\($0.height)", rates($0)] })
+            if !camera.controls.isEmpty {
+                lines += columns(
+                    [["control", "now", "from", "to"]]
+                        + camera.controls.map { control in
+                            let range = [
+                                "\(control.range.lowerBound)", "\(control.range.upperBound)\(control.isLocked ? "  (locked)" : "")",
+                            ]
+                            return [control.name, "\(control.value)"] + range
+                        })
+            }
+            return lines.joined(separator: "\n") + "\n"
         }
     }
-}
 
-private func rates(_ mode: CaptureMode) -> String {
-    let rates = mode.rates.map { "\($0.rounded(1))" }.joined(separator: ", ")
-    return (rates.isEmpty ? "any rate" : "\(rates) frames/s") + (mode.isEmulated ? " (converted)" : "")
+    private static func rates(_ mode: CaptureMode) -> String {
+        let rates = mode.rates.map { "\($0.rounded(1))" }.joined(separator: ", ")
+        return (rates.isEmpty ? "not said" : rates) + (mode.isEmulated ? "  (converted)" : mode.isReadable ? "" : "  (not used)")
+    }
+
+    /// Rows of equally many cells, each column as wide as its widest cell.
+    private static func columns(_ rows: [[String]]) -> [String] {
+        let widths = (rows.first ?? []).indices.map { column in rows.map { $0[column].count }.max() ?? 0 }
+        return rows.map { row in
+            let cells = zip(row, widths).dropLast().map { $0 + String(repeating: " ", count: $1 - $0.count) }
+            return "  " + (cells + [row.last ?? ""]).joined(separator: "  ")
+        }
+    }
 }
 
 /// Standard output, written at once.

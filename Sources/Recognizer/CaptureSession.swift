@@ -11,6 +11,8 @@ struct CapturedFrame: Sendable {
     var arrival: Timestamp
     /// What the source lost until then.
     var counters: SourceCounters
+    /// What is new about the camera's own rate.
+    var rate: RateCheck.Verdict?
 }
 
 /// Reads one source on a thread of its own and hands over the newest frame, dropping and counting those nobody was ready for.
@@ -21,40 +23,54 @@ actor CaptureSession {
     /// The newest frame; finished when the source is.
     nonisolated let frames = Mailbox<CapturedFrame>()
     private nonisolated let interruption = Interruption()
-    private let specification: SourceSpecification
     private let request: CaptureRequest
+    private let rotation: Rotation
+    /// What the source turned out to be, for the next session; known whether or not it could be opened.
+    private(set) var memory: SourceMemory
     private var source: (any FrameSource)?
 
-    init(_ specification: SourceSpecification, request: CaptureRequest) {
-        (self.specification, self.request) = (specification, request)
+    /// How a session ended that did not fail.
+    struct Ending: Sendable {
+        /// What was lost on the way.
+        var counters = SourceCounters()
+        /// The camera is slow, and another of its modes promises more.
+        var slowRate: Double?
+    }
+
+    init(_ memory: SourceMemory, request: CaptureRequest, rotation: Rotation = .none) {
+        (self.memory, self.request, self.rotation) = (memory, request, rotation)
     }
 
     /// Opens the source and says what it delivers.
     func open() throws(CameraError) -> SourceFormat {
-        let source = try specification.open(request: request, interruption: interruption)
+        let source = UprightSource(try memory.open(request: request, interruption: interruption), rotation: rotation)
         self.source = source
         return source.format
     }
 
-    /// Reads until the source ends or ``interrupt()`` is called. A clip is played at the pace of its own times.
-    ///
-    /// - Returns: What was lost on the way.
-    func run() throws(CameraError) -> SourceCounters {
+    /// Reads until the source ends, ``interrupt()`` is called, or the camera should be opened in another mode. A clip is played at the pace
+    /// of its own times.
+    func run() throws(CameraError) -> Ending {
         defer {
             frames.finish()
             source = nil
         }
-        guard let source else { return SourceCounters() }
+        guard let source else { return Ending() }
         let clock = ContinuousClock()
         let start = clock.now
+        var check = source.format.camera.map { _ in RateCheck(expected: request.framesPerSecond) }
         while let frame = try source.nextFrame() {
-            if case .clip = specification {
+            if !memory.specification.isLive {
                 let due = start + .seconds(frame.time)
                 while clock.now < due, !interruption.isInterrupted { pause(min(due - clock.now, .milliseconds(50))) }
             }
-            frames.put(CapturedFrame(frame: frame, arrival: .now, counters: source.counters))
+            let verdict = check?.frame(at: frame.time, source.counters)
+            if case .slow(let rate, _) = verdict, let facts = source.format.camera, memory.achieved(rate, by: facts, request: request) {
+                return Ending(counters: source.counters, slowRate: rate)
+            }
+            frames.put(CapturedFrame(frame: frame, arrival: .now, counters: source.counters, rate: verdict))
         }
-        return source.counters
+        return Ending(counters: source.counters)
     }
 
     /// Makes ``run()`` return soon.

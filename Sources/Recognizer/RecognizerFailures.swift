@@ -9,21 +9,41 @@ extension CameraError: UserFacingFailure {
     private var report: FailureReport {
         switch self {
         case .emptySource:
-            return FailureReport("the source is empty", at: "--source", remedy: "give auto, a device such as /dev/video0, or a clip's path")
+            return FailureReport("the source is empty", at: "--source", remedy: "give auto, a device, an address or a clip's path")
         case .unsupportedScheme(let scheme):
-            return FailureReport("sources of the kind '\(scheme)://' are not supported", remedy: "give auto, a device or a clip's path")
+            return FailureReport(
+                "sources of the kind '\(scheme)://' are not supported", remedy: "give auto, a device, rtsp:// or http://, or a clip's path")
         case .noCamera:
             return FailureReport("no camera is plugged in", at: "/dev/video*", remedy: "plug one in, or give a clip with --source")
         case .noSuchDevice(let path):
             return FailureReport("there is no such camera", at: path, remedy: "'handkit-recognizer cameras' lists what there is")
         case .permissionDenied(let path, let group, _):
             return FailureReport("this user may not open the camera", at: path, remedy: Self.permissionRemedy(group))
-        case .busy(let device, let operation):
+        case .badAddress:
+            return FailureReport("the address of the camera names no host", at: "camera.source", remedy: "write it as rtsp://host/path")
+        case .busy(let device, let operation, let holders):
+            let names = holders.map(\.description).joined(separator: ", ")
             return FailureReport(
-                "another program holds the camera (at \(operation.rawValue))", at: device, remedy: "end it: 'fuser \(device)' names it")
-        case .noBandwidth(let device):
+                "another program holds the camera (at \(operation.rawValue))", at: device,
+                remedy: holders.isEmpty ? "end it: 'sudo fuser \(device)' names it" : "end \(names)")
+        case .noBandwidth(let device, let mode):
+            let what = mode.map { "\($0.format) \($0.width)x\($0.height)" } ?? "this mode"
             return FailureReport(
-                "USB has no bandwidth left for this mode", at: device, remedy: "ask for a smaller picture or use another port")
+                "USB has no bandwidth left for \(what)", at: device, remedy: "ask for a smaller picture or use another port")
+        case .otherCamera(let path, let expected, let found):
+            return FailureReport(
+                "this is another camera (\(found)), and '\(expected)' is not there", at: path,
+                remedy: "plug that one in, or name this one and start anew")
+        case .ambiguousCamera(let name, let paths):
+            return FailureReport(
+                "several cameras are '\(name)': \(paths.joined(separator: ", "))", remedy: "name one by its place, /dev/v4l/by-path/…")
+        case .unreachable(let address, let reason):
+            return FailureReport("the camera cannot be reached: \(reason)", at: "\(address)", remedy: "check address and network")
+        case .unauthorized(let address):
+            return FailureReport(
+                "the camera does not accept the credentials", at: "\(address)", remedy: "set camera.username and camera.password")
+        case .streamEnded(let address):
+            return FailureReport("the camera ended its stream", at: "\(address)", remedy: "check that it still works")
         case .unplugged(let device):
             return FailureReport("the camera was unplugged", at: device, remedy: "plug it in again")
         case .notACaptureDevice(let path):

@@ -6,6 +6,7 @@ internal import Diagnostics
 internal import FoundationEssentials
 internal import Gestures
 internal import HomeAssistant
+internal import Imaging
 internal import MQTT
 internal import Monitoring
 internal import Preview
@@ -97,8 +98,8 @@ public enum RecognizerProgram {
         let logger = logger(arguments, settings)
         let specification =
             switch arguments["source"] {
-            case .some(let text): try SourceSpecification(text)
-            case nil: SourceSpecification(settings.camera.source)
+            case .some(let text): try SourceSpecification(text, username: settings.camera.username, password: settings.camera.password)
+            case nil: try SourceSpecification(settings.camera)
             }
         let camera = settings.camera
         let topics = CameraTopics(settings.mqtt.topics, camera: camera.id)
@@ -112,7 +113,8 @@ public enum RecognizerProgram {
         let monitor = RecognizerMonitor(settings: settings)
         let service = RecognizerService(
             source: .init(
-                specification: specification, request: CaptureRequest(camera), loops: arguments.has(flag: "loop"),
+                specification: specification, request: CaptureRequest(camera), rotation: Rotation(degrees: camera.rotation),
+                loops: arguments.has(flag: "loop"),
                 onEnd: { ended.request() }),
             topics: topics, discovery: discovery(settings), client: link.client, recognition: recognition, boot: .random(in: .min ... .max),
             profiles: .init(
@@ -168,7 +170,7 @@ public enum RecognizerProgram {
         var recognition = try Recognition(settings: settings, startBrightness: arguments.number("start-brightness") ?? 50)
         var replay = Replay(
             printsLandmarks: arguments.has(flag: "landmarks"), printsDiagnosis: arguments.has(flag: "diagnosis"), output: StandardOutput())
-        let source = try ClipSource(path: path)
+        let source = UprightSource(try ClipSource(path: path), rotation: Rotation(degrees: settings.camera.rotation))
         try replay.run(source, through: &recognition)
         let counters = source.counters
         if counters.corrupt > 0 || counters.missing > 0 {
@@ -206,36 +208,11 @@ public enum RecognizerProgram {
                 name, of: "--profile", expectation: "1 to 64 of the characters a-z, 0-9, _ and -", help: "\(syntax.name) calibrate --help")
         }
         let source = try arguments["source"].map { text throws(CameraError) in try SourceSpecification(text) }
-        try await CalibrationRun(settings: settings).run(source ?? SourceSpecification(settings.camera.source), profile: profile)
+        try await CalibrationRun(settings: settings).run(source ?? SourceSpecification(settings.camera), profile: profile)
     }
 
     private static func printCameras() {
         var output = StandardOutput()
         output.write(CameraTable.text(CameraCatalog.list()))
-    }
-}
-
-extension SourceSpecification {
-    init(_ source: Settings.Camera.Source) {
-        self =
-            switch source {
-            case .automatic: .automatic
-            case .device(let path): .device(path: path)
-            case .file(let path): .clip(path: path)
-            }
-    }
-}
-
-extension CaptureRequest {
-    init(_ camera: Settings.Camera) {
-        let encoding: Encoding =
-            switch camera.format {
-            case .auto: .auto
-            case .mjpeg: .mjpeg
-            case .yuyv: .yuyv
-            case .nv12: .nv12
-            case .grey: .grey
-            }
-        self.init(width: camera.width, height: camera.height, framesPerSecond: camera.framesPerSecond, encoding: encoding)
     }
 }

@@ -17,6 +17,8 @@ actor RecognizerService: Service {
     struct Source: Sendable {
         var specification: SourceSpecification
         var request: CaptureRequest
+        /// How its pictures are turned, beside what it says of them itself.
+        var rotation = Rotation.none
         /// A clip begins anew when it ends.
         var loops: Bool
         /// Called when a clip that does not loop has ended.
@@ -56,6 +58,9 @@ actor RecognizerService: Service {
     private var leftAlone: Set<String> = []
     private static let mostLeftAlone = 64
     private var session: CaptureSession?
+    /// What the source turned out to be so far, and what is done about its faults.
+    private var memory: SourceMemory
+    private var recovery = CameraRecovery()
     /// Wakes the camera loop when the switch or its end is changed.
     private let switched = Mailbox<Bool>()
 
@@ -66,6 +71,7 @@ actor RecognizerService: Service {
         (self.source, self.topics, self.client, self.recognition) = (source, topics, client, recognition)
         (self.profiles, self.monitor, self.crashes, self.logger) = (profiles, monitor, crashes, logger)
         namesakes = NamesakeWatch(topic: topics.instance, availability: topics.availability)
+        memory = SourceMemory(source.specification)
         announcer = Announcer(client: client, topics: topics, discovery: discovery, boot: boot, monitor: monitor, logger: logger)
         if let profile = profiles.current { announcer.announce(profile: profile) }
     }
@@ -241,52 +247,67 @@ actor RecognizerService: Service {
 
     /// Keeps the camera open for as long as recognition is enabled, and opens it again when it fails.
     ///
-    /// - Throws: What keeps the source from being opened the first time; a person is there to read it. Also what ends a clip early.
+    /// - Throws: What no waiting helps against: a source that was written wrong, and what ends a clip early.
     private func runCamera() async throws {
-        var backoff = Backoff()
-        var hasWorked = false
         while !Task.isCancelled {
             guard isEnabled else {
                 guard await switched.take() != nil else { return }
                 continue
             }
+            let session = CaptureSession(memory, request: source.request, rotation: source.rotation)
             do {
-                try await runSession()
-                hasWorked = true
-                backoff = Backoff()
-                if isEnabled, !Task.isCancelled, case .clip = source.specification, !source.loops {
+                try await run(session)
+                memory = await session.memory
+                _ = recovery.handle(.closed)
+                if isEnabled, !Task.isCancelled, !source.specification.isLive, !source.loops {
                     source.onEnd()
                     await waitForCancellation()
                 }
             } catch let error as CameraError {
-                if case .clip = source.specification { throw error }
-                guard hasWorked || session != nil else { throw error }
+                memory = await session.memory
+                // Closing it on purpose may end in an error too.
+                if isEnabled, !Task.isCancelled { try await recover(from: error) }
+            }
+        }
+    }
+
+    private func recover(from error: CameraError) async throws {
+        let reason = FailureReport.line(for: error)
+        for action in recovery.handle(.failed(error, jitter: .random(in: 0...1))) {
+            switch action {
+            case .end(let error): throw error
+            case .warn: logger.warning("camera lost, trying again", ["reason": reason])
+            case .note: logger.debug("camera still lost", ["reason": reason])
+            case .sayRecovered: break
+            case .tryAgain(let wait):
                 watch.lostCamera()
                 leaveBreadcrumb("camera lost")
-                state?.problem = FailureReport.line(for: error)
-                monitor.cameraClosed(trouble: FailureReport.line(for: error))
-                let wait = backoff.next(jitter: .random(in: 0...1))
-                logger.warning("camera lost, trying again", ["reason": FailureReport.line(for: error), "retry_in": "\(wait)"])
+                monitor.cameraClosed(trouble: reason)
+                if state == nil { state = CameraState(await recognition.interrupt(at: 0), framesPerSecond: 0) }
+                state?.problem = reason
+                announcer.announce(watch.availability(at: steadySeconds()))
                 try? await Task.sleep(for: wait)
             }
         }
     }
 
     /// Opens the source and recognises what it shows until it ends.
-    private func runSession() async throws {
-        let session = CaptureSession(source.specification, request: source.request)
+    private func run(_ session: CaptureSession) async throws {
         let format = try await session.open()
         self.session = session
         leaveBreadcrumb("camera opened")
+        _ = recovery.handle(.opened)
         monitor.cameraOpened(format, at: steadySeconds())
-        logger.info(
-            "camera opened",
-            ["path": format.path, "name": format.name, "codec": format.codec, "size": "\(format.width)x\(format.height)"])
+        CameraLog(logger: logger).opened(format, request: source.request)
         try await withTaskCancellationHandler {
             async let ending = session.run()
             var lastTime = 0.0
             while let captured = await session.frames.take() {
                 lastTime = captured.frame.time
+                for case .sayRecovered(let attempts) in recovery.handle(.frame(at: steadySeconds())) {
+                    logger.notice("the camera is back", ["path": format.path, "attempts": attempts])
+                }
+                if let rate = captured.rate { CameraLog(logger: logger).judged(rate) }
                 let observation = try await recognition.observe(captured.frame)
                 show(observation, arrival: captured.arrival)
                 let latency = Double(Timestamp.now.millisecondsSinceEpoch - captured.arrival.millisecondsSinceEpoch) / 1000
@@ -298,14 +319,9 @@ actor RecognizerService: Service {
             show(await recognition.interrupt(at: lastTime), arrival: .now)
             rate.reset()
             monitor.cameraClosed(trouble: "the camera is closed")
-            let counters = try await ending
+            let ended = try await ending
+            CameraLog(logger: logger).closed(ended, dropped: session.frames.replacedCount)
             leaveBreadcrumb("camera closed")
-            logger.info(
-                "camera closed",
-                [
-                    "frames": counters.delivered, "dropped": session.frames.replacedCount, "corrupt": counters.corrupt,
-                    "duplicates": counters.duplicates, "missing": counters.missing,
-                ])
         } onCancel: {
             session.interrupt()
         }

@@ -117,12 +117,25 @@ extension Settings.MQTT {
 extension Settings.Camera {
     fileprivate mutating func read(_ section: ConfigurationSection) {
         id = section.value("id", default: id, expected: identifierExpectation) { try? Identifier($0) }
-        source = section.value("source", default: source, expected: "auto, a device below /dev/ or a clip's path") { Source($0) }
+        source = section.value(
+            "source", default: source, expected: "auto, a device below /dev/, serial:NUMBER, an address or a clip's path"
+        ) { Source($0) }
         width = section.integer("width", default: width, in: 64...7680, unit: "pixels")
         height = section.integer("height", default: height, in: 64...4320, unit: "pixels")
         framesPerSecond = section.number("fps", default: framesPerSecond, in: 1...240)
         format = section.choice("format", default: format)
         isMirrored = section.flag("mirrored", default: isMirrored)
+        let turns = [0, 90, 180, 270]
+        rotation = section.value("rotation", default: rotation, expected: "0, 90, 180 or 270 degrees") { text in
+            Int(text).flatMap { turns.contains($0) ? $0 : nil }
+        }
+        exposure = section.choice("exposure", default: exposure)
+        powerLine = section.choice("power_line", default: powerLine)
+        let expected = "a name and a whole number such as gain=0; 'handkit-recognizer cameras' lists the names"
+        controls = section.list("controls", expected: expected) { Control($0) } ?? controls
+        username = section.text("username")
+        password = section.secret("password")
+        if password != nil, username == nil { section.report("username", .missing(expected: "set where a password is")) }
         models = section.text("models")
         detector = section.choice("detector", default: detector)
         landmarks = section.choice("landmarks", default: landmarks)

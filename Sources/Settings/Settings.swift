@@ -97,6 +97,15 @@ public struct Settings: Equatable, Sendable {
         public var format = Format.auto
         /// The picture shows the person as a mirror does.
         public var isMirrored = false
+        /// Degrees by which the picture is turned clockwise to stand upright: 0, 90, 180 or 270.
+        public var rotation = 0
+        public var exposure = Exposure.rate
+        public var powerLine = PowerLine.keep
+        /// Further controls of the device, set whenever it is opened.
+        public var controls: [Control] = []
+        /// For a camera in the network that asks for them.
+        public var username: String?
+        public var password: Secret?
         /// Folder of the hand models; nil for the one that was installed beside the OpenVINO runtime.
         public var models: String?
         public var detector = ModelSize.full
@@ -111,17 +120,62 @@ public struct Settings: Equatable, Sendable {
             case automatic
             /// `/dev/video0`, `/dev/v4l/by-id/…`
             case device(String)
+            /// A USB camera with this serial number.
+            case serial(String)
+            /// A camera in the network; whoever knows the address may see what it shows.
+            case stream(Secret)
             /// A recorded clip.
             case file(String)
 
-            /// What `camera.source` and `--source` take: `auto`, a path below `/dev/`, or any other path. Nil for an empty text.
+            /// What `camera.source` and `--source` take: `auto`, a path below `/dev/`, `serial:NUMBER`, an address, or any other path. Nil
+            /// for an empty text.
             public init?(_ text: String) {
                 switch text {
                 case "": return nil
                 case "auto": self = .automatic
                 case _ where text.hasPrefix("/dev/"): self = .device(text)
+                case _ where text.hasPrefix("serial:"): self = .serial(String(text.dropFirst("serial:".count)))
+                case _ where text.contains("://"): self = .stream(Secret(text))
                 default: self = .file(text)
                 }
+            }
+        }
+
+        /// What a device does where it is too dark for its rate.
+        public enum Exposure: String, Sendable, CaseIterable {
+            /// It keeps the rate; the picture gets darker.
+            case rate
+            /// It takes longer over each picture.
+            case picture
+            /// What it is set to.
+            case keep
+        }
+
+        /// What the lamps around flicker with.
+        public enum PowerLine: String, Sendable, CaseIterable {
+            /// What the device is set to.
+            case keep
+            case auto
+            case hertz50 = "50"
+            case hertz60 = "60"
+            case off
+        }
+
+        public struct Control: Hashable, Sendable {
+            /// As `handkit-recognizer cameras` lists it.
+            public var name: String
+            public var value: Int
+
+            public init(name: String, value: Int) {
+                (self.name, self.value) = (name, value)
+            }
+
+            /// "gain=0"
+            init?(_ text: String) {
+                let parts = text.split(separator: "=", omittingEmptySubsequences: false)
+                guard parts.count == 2, let value = Int(parts[1]), !parts[0].isEmpty else { return nil }
+                guard parts[0].allSatisfy({ $0 == "_" || $0.isASCII && ($0.isLowercase || $0.isNumber) }) else { return nil }
+                self.init(name: String(parts[0]), value: value)
             }
         }
 

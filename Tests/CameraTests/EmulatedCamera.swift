@@ -24,11 +24,14 @@ final class EmulatedCamera: @unchecked Sendable {
     ///   - modes: What it offers; the first is what it grants to a wish for others.
     ///   - configure: Anything else that the header says.
     init(
-        at path: String, modes: [CaptureMode], takes: [Take] = [], configure: (inout emulated_camera) -> Void = { _ in }
+        at path: String, name: String = "Emulated Camera", port: String = "file", modes: [CaptureMode], takes: [Take] = [],
+        configure: (inout emulated_camera) -> Void = { _ in }
     ) throws {
         func rounded(_ size: Int) -> Int { (size + 4095) / 4096 * 4096 }
         var header = emulated_camera()
         withUnsafeMutableBytes(of: &header.magic) { $0.copyBytes(from: EMULATED_CAMERA_MAGIC.utf8) }
+        withUnsafeMutableBytes(of: &header.card) { $0.copyBytes(from: name.utf8.prefix(31)) }
+        withUnsafeMutableBytes(of: &header.bus) { $0.copyBytes(from: port.utf8.prefix(31)) }
         header.capabilities = UInt32(V4L2_CAP_VIDEO_CAPTURE | V4L2_CAP_STREAMING)
         header.granted_rate = 30
         header.mode_count = UInt32(modes.count)

@@ -10,6 +10,7 @@ struct SourceSpecificationTests {
         ("/dev/video0", .device(path: "/dev/video0")),
         ("/dev/v4l/by-id/usb-Maker_Camera_1234-video-index0", .device(path: "/dev/v4l/by-id/usb-Maker_Camera_1234-video-index0")),
         ("v4l2:/run/camera", .device(path: "/run/camera")),
+        ("serial:1A2B", .serial("1A2B")),
         ("clip.avi", .clip(path: "clip.avi")),
         ("/home/me/auto", .clip(path: "/home/me/auto")),
         ("a:b.avi", .clip(path: "a:b.avi")),
@@ -21,7 +22,8 @@ struct SourceSpecificationTests {
 
     @Test(arguments: [
         ("", CameraError.emptySource), ("v4l2:", .emptySource), ("file://", .emptySource),
-        ("rtsp://user:secret@camera/stream", .unsupportedScheme("rtsp")), ("http://camera/", .unsupportedScheme("http")),
+        ("serial:", .emptySource), ("ftp://user:secret@camera/stream", .unsupportedScheme("ftp")), ("rtsp://", .badAddress),
+        ("rtsp://user:secret@/stream", .badAddress), ("http://:80/secret", .badAddress), ("http://camera/a\nb", .badAddress),
     ])
     func `a text that names no source is an error without its secrets`(text: String, error: CameraError) {
         #expect(throws: error) { try SourceSpecification(text) }
@@ -33,35 +35,13 @@ struct SourceSpecificationTests {
         #expect(try source.nextFrame()?.time == 0)
     }
 
-    private static func entry(_ number: Int, _ result: Result<CameraCatalog.Camera, CameraError>) -> CameraCatalog.Entry {
-        CameraCatalog.Entry(path: "/dev/video\(number)", stablePaths: [], camera: result)
-    }
-
-    private static let camera = CameraCatalog.Camera(name: "Camera", driver: "uvcvideo", bus: "usb", modes: [])
-    private static let denied = CameraError.permissionDenied(path: "/dev/video0", group: DeviceGroup(id: 44, name: "video"), errno: EACCES)
-
-    @Test func `automatic takes the first device that captures`() throws {
-        let metadata = Self.entry(0, .failure(.notACaptureDevice(path: "/dev/video0")))
-        let chosen = try SourceSpecification.automaticDevice([
-            metadata, Self.entry(2, .success(Self.camera)), Self.entry(4, .success(Self.camera)),
-        ])
-        #expect(chosen == "/dev/video2")
-    }
-
-    @Test func `automatic with no camera says so, and with a forbidden one says that`() {
-        let metadata = Self.entry(1, .failure(.notACaptureDevice(path: "/dev/video1")))
-        #expect(throws: CameraError.noCamera) { try SourceSpecification.automaticDevice([]) }
-        #expect(throws: CameraError.noCamera) { try SourceSpecification.automaticDevice([metadata]) }
-        #expect(throws: Self.denied) { try SourceSpecification.automaticDevice([Self.entry(0, .failure(Self.denied)), metadata]) }
-    }
-
     @Test func `the catalog lists nodes by number with the links that stay`() throws {
         let folder = try TemporaryFolder()
         for name in ["video10", "video2", "video", "videoX", "null"] { _ = try folder.file(name, [0]) }
         let links = "\(folder.path)/by-id"
         try FileManager.default.createDirectory(atPath: links, withIntermediateDirectories: false)
         try FileManager.default.createSymbolicLink(atPath: "\(links)/usb-Maker_1-index0", withDestinationPath: "../../video10")
-        let entries = CameraCatalog.list(devices: folder.path, links: links)
+        let entries = CameraCatalog.list(devices: folder.path, links: [links])
         let (second, tenth) = ("\(folder.path)/video2", "\(folder.path)/video10")
         #expect(
             entries == [
@@ -71,6 +51,6 @@ struct SourceSpecificationTests {
     }
 
     @Test func `a machine without devices has an empty catalog`() {
-        #expect(CameraCatalog.list(devices: "/no/such/folder", links: "/no/such/folder") == [])
+        #expect(CameraCatalog.list(devices: "/no/such/folder", links: ["/no/such/folder"]) == [])
     }
 }

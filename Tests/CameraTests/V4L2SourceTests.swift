@@ -42,8 +42,10 @@ struct V4L2SourceTests {
         let camera = try EmulatedCamera(
             at: "\(folder.path)/camera", modes: [Self.jpegMode], takes: (stills + stills + stills).map { .init(bytes: $0) })
         let (frames, counters, format) = try await Self.capture(camera.path, 9)
+        let identity = CameraIdentity(model: "emulated Emulated Camera", port: "file")
         let expected = SourceFormat(
-            path: camera.path, name: "Emulated Camera", codec: "MJPG", width: 640, height: 480, framesPerSecond: 30)
+            path: camera.path, name: "Emulated Camera", codec: "MJPG", width: 640, height: 480, framesPerSecond: 30,
+            camera: CameraFacts(identity: identity, offered: format.camera?.offered ?? [], chosen: Self.jpegMode))
         #expect(format == expected)
         #expect(frames.map(\.sequence) == Array(0..<9))
         #expect(zip(frames, frames.dropFirst()).allSatisfy { $0.time < $1.time })
@@ -188,14 +190,14 @@ struct V4L2SourceTests {
     }
 
     static let faults: [(request: UInt, errno: Int32, after: UInt32, error: @Sendable (String) -> CameraError)] = [
-        (cv4l2_s_fmt, EBUSY, 0, { .busy(device: $0, at: .setFormat) }),
+        (cv4l2_s_fmt, EBUSY, 0, { .busy(device: $0, at: .setFormat, holders: []) }),
         (cv4l2_s_fmt, EIO, 0, { .device(path: $0, at: .setFormat, errno: EIO) }),
-        (cv4l2_s_parm, EBUSY, 0, { .busy(device: $0, at: .setRate) }),
-        (cv4l2_reqbufs, EBUSY, 0, { .busy(device: $0, at: .requestBuffers) }),
+        (cv4l2_s_parm, EBUSY, 0, { .busy(device: $0, at: .setRate, holders: []) }),
+        (cv4l2_reqbufs, EBUSY, 0, { .busy(device: $0, at: .requestBuffers, holders: []) }),
         (cv4l2_querybuf, EIO, 2, { .device(path: $0, at: .queryBuffer, errno: EIO) }),
         (cv4l2_qbuf, EIO, 2, { .device(path: $0, at: .enqueue, errno: EIO) }),
-        (cv4l2_streamon, ENOSPC, 0, { .noBandwidth(device: $0) }),
-        (cv4l2_streamon, EBUSY, 0, { .busy(device: $0, at: .startStreaming) }),
+        (cv4l2_streamon, ENOSPC, 0, { .noBandwidth(device: $0, mode: jpegMode) }),
+        (cv4l2_streamon, EBUSY, 0, { .busy(device: $0, at: .startStreaming, holders: []) }),
         (cv4l2_dqbuf, ENODEV, 2, { .unplugged(device: $0) }),
         (cv4l2_dqbuf, EIO, 0, { .device(path: $0, at: .dequeue, errno: EIO) }),
         (cv4l2_qbuf, ENODEV, 5, { .unplugged(device: $0) }),
@@ -238,7 +240,7 @@ struct V4L2SourceTests {
             $0.capabilities = UInt32(V4L2_CAP_META_CAPTURE | V4L2_CAP_STREAMING)
         }
         let path = folder.path
-        let entries = try await EmulatedCamera.onCameraThread { CameraCatalog.list(devices: path, links: path) }
+        let entries = try await EmulatedCamera.onCameraThread { CameraCatalog.list(devices: path, links: [path]) }
         try #require(entries.map(\.path) == [camera.path, metadata.path])
         let facts = try entries[0].camera.get()
         #expect((facts.name, facts.driver, facts.bus) == ("Emulated Camera", "emulated", "file"))

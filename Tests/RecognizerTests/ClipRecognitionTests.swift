@@ -34,11 +34,12 @@ private struct Recognised {
     var slides: [(began: Double, ended: Double, from: Double, to: Double)] = []
     var last = 50.0
 
-    init(_ name: String, settings: Settings? = nil) throws {
+    init(_ name: String, settings: Settings? = nil, path: String? = nil) throws {
         var settings = settings ?? Settings()
         settings.camera.models = settings.camera.models ?? "\(Paths.prefix)/models"
         var recognition = try Recognition(settings: settings, startBrightness: 50)
-        let source = try ClipSource(path: "\(Paths.root)/Tests/Clips/\(name).avi")
+        let source = UprightSource(
+            try ClipSource(path: path ?? "\(Paths.root)/Tests/Clips/\(name).avi"), rotation: Rotation(degrees: settings.camera.rotation))
         var time = 0.0
         while let frame = try source.nextFrame() {
             time = frame.time
@@ -92,5 +93,35 @@ struct ClipRecognitionTests {
         let recognised = try Recognised("slide_return", settings: settings)
         let first = try #require(recognised.slides.first)
         #expect(first.to > first.from + 15)
+    }
+}
+
+/// The same clips as a camera that hangs askew would have recorded them.
+@Suite(.enabled(if: Paths.installed("ffmpeg") != nil, "turning a clip takes the program ffmpeg"))
+struct TurnedClipTests {
+    /// Records a clip turned counterclockwise, so that `rotation` stands it upright.
+    private static func turned(_ name: String, by rotation: Int, in folder: String) async throws -> String {
+        let path = "\(folder)/turned.avi"
+        let filter = [90: "transpose=cclock", 180: "hflip,vflip", 270: "transpose=clock"][rotation] ?? "null"
+        let process = try ChildProcess(
+            "ffmpeg",
+            ["-v", "error", "-y", "-i", "\(Paths.root)/Tests/Clips/\(name).avi", "-vf", filter, "-c:v", "mjpeg", "-q:v", "2", path])
+        try #require(await process.wait(within: .seconds(120)) == .exited(0), "\(process.errorLines)")
+        return path
+    }
+
+    @Test(arguments: [90, 180, 270])
+    func `slides of a turned camera go the right way, and pinches are seen`(rotation: Int) async throws {
+        let folder = try Paths.temporaryFolder()
+        defer { Paths.remove(folder) }
+        var settings = Settings()
+        settings.camera.rotation = rotation
+        let (slides, pinches) = (try Label("slide_return"), try Label("pinch_hold_release_pinch"))
+        let slid = try Recognised("slide_return", settings: settings, path: try await Self.turned("slide_return", by: rotation, in: folder))
+        #expect(slid.slides.count == slides.brightness.count && slid.toggles.isEmpty)
+        for (slide, wanted) in zip(slid.slides, slides.brightness) { #expect(abs(slide.to - slide.from + 100 * wanted.dx) < 4) }
+        let path = try await Self.turned("pinch_hold_release_pinch", by: rotation, in: folder)
+        let pinched = try Recognised("pinch_hold_release_pinch", settings: settings, path: path)
+        #expect(pinched.toggles.count == pinches.events.count && pinched.slides.isEmpty)
     }
 }

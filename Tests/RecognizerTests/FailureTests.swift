@@ -9,14 +9,25 @@ import Testing
 struct FailureTests {
     private static let group = DeviceGroup(id: 44, name: "video")
 
+    private static let address: StreamAddress = {
+        guard let address = try? StreamAddress("rtsp://anna:hush@camera:554/token/hush") else { fatalError("a good address") }
+        return address
+    }()
+
     private static let failures: [(error: any UserFacingFailure, location: String?)] = [
         (CameraError.emptySource, "--source"), (CameraError.unsupportedScheme("rtsp"), nil), (CameraError.noCamera, "/dev/video*"),
         (CameraError.noSuchDevice(path: "/dev/video9"), "/dev/video9"),
         (CameraError.permissionDenied(path: "/dev/video0", group: group, errno: 13), "/dev/video0"),
         (CameraError.permissionDenied(path: "/dev/video0", group: DeviceGroup(id: 44, name: nil), errno: 13), "/dev/video0"),
         (CameraError.permissionDenied(path: "/dev/video0", group: nil, errno: 1), "/dev/video0"),
-        (CameraError.busy(device: "/dev/video0", at: .setFormat), "/dev/video0"),
-        (CameraError.noBandwidth(device: "/dev/video0"), "/dev/video0"),
+        (CameraError.busy(device: "/dev/video0", at: .setFormat, holders: []), "/dev/video0"),
+        (CameraError.busy(device: "/dev/video0", at: .open, holders: [.init(process: 7, name: "zoom")]), "/dev/video0"),
+        (CameraError.noBandwidth(device: "/dev/video0", mode: nil), "/dev/video0"), (CameraError.badAddress, "camera.source"),
+        (CameraError.otherCamera(path: "/dev/video0", expected: "C920", found: "C270"), "/dev/video0"),
+        (CameraError.ambiguousCamera(name: "C920", paths: ["/dev/video0", "/dev/video2"]), nil),
+        (CameraError.unreachable(address: address, reason: "connection refused"), "rtsp://camera:554/…"),
+        (CameraError.unauthorized(address: address), "rtsp://camera:554/…"),
+        (CameraError.streamEnded(address: address), "rtsp://camera:554/…"),
         (CameraError.unplugged(device: "/dev/video0"), "/dev/video0"), (CameraError.notACaptureDevice(path: "/dev/video1"), "/dev/video1"),
         (CameraError.noUsableFormat(device: "/dev/video0", offered: ["H264", "HEVC"]), "/dev/video0"),
         (CameraError.stalled(device: "/dev/video0", seconds: 3), "/dev/video0"),
@@ -60,6 +71,26 @@ struct FailureTests {
         #expect(line(Self.group).contains("usermod -aG video") && line(Self.group).contains("group 44"))
         #expect(line(DeviceGroup(id: 44, name: nil)).contains("usermod -aG 44"))
         #expect(line(nil) == "/dev/video0: this user may not open the camera; run as a user that may read it")
+    }
+
+    @Test func `who holds the camera, and which one is missing, is named`() {
+        let busy = CameraError.busy(device: "/dev/video0", at: .startStreaming, holders: [.init(process: 7, name: "zoom")])
+        #expect(
+            FailureReport.line(for: busy) == "/dev/video0: another program holds the camera (at VIDIOC_STREAMON); end zoom (7)")
+        let other = CameraError.otherCamera(path: "/dev/video0", expected: "C920", found: "C270")
+        #expect(
+            FailureReport.line(for: other)
+                == "/dev/video0: this is another camera (C270), and 'C920' is not there; plug that one in, or name this one and start anew")
+        let narrow = CameraError.noBandwidth(device: "/dev/video0", mode: CaptureMode(format: .yuyv, width: 1280, height: 720))
+        #expect(FailureReport.line(for: narrow).contains("YUYV 1280x720"))
+    }
+
+    @Test func `no failure of a camera in the network tells its credentials`() {
+        for (error, _) in Self.failures {
+            #expect(
+                !FailureReport.line(for: error).contains("hush") && !"\(error)".contains("hush")
+                    && !String(reflecting: error).contains("hush"))
+        }
     }
 
     @Test func `what the other end offered is told`() {

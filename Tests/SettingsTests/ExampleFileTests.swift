@@ -47,8 +47,8 @@ struct ExampleFileTests {
         }
         #expect(
             problems.map(\.key) == [
-                "mqtt.password_file", "mqtt.tls.enabled", "gestures.profile", "preview.token_file", "bridge.http.token_file",
-                "diagnostics.sentry_dsn_file",
+                "mqtt.password_file", "mqtt.tls.enabled", "camera.password_file", "gestures.profile", "preview.token_file",
+                "bridge.http.token_file", "diagnostics.sentry_dsn_file",
             ])
     }
 

@@ -43,6 +43,7 @@ struct SettingsTests {
             mqtt: {host: broker.lan, port: 8883, username: me, password: "s", base: home/handkit, client_id: x, protocol: 3.1.1, keepalive: 30,
                    tls: {enabled: true, ca_file: /ca.pem, certificate_file: /c.pem, key_file: /k.pem}}
             camera: {id: door, source: /dev/video2, width: 1280, height: 720, fps: 29.97, format: nv12, mirrored: true, models: /m,
+                     rotation: 270, exposure: picture, power_line: 50, controls: [gain=0, hue=-3], username: anna, password: hush,
                      detector: lite, landmarks: lite}
             gestures:
               pinch: {close: 0.2, open: 0.5, reach: 0.4, certain_reach: 0.6, dwell_ms: 100, doubtful_dwell_ms: 200, release_ms: 50,
@@ -75,6 +76,9 @@ struct SettingsTests {
         expected.camera.source = .device("/dev/video2")
         (expected.camera.width, expected.camera.height, expected.camera.framesPerSecond) = (1280, 720, 29.97)
         (expected.camera.format, expected.camera.isMirrored, expected.camera.models) = (.nv12, true, "/m")
+        (expected.camera.rotation, expected.camera.exposure, expected.camera.powerLine) = (270, .picture, .hertz50)
+        expected.camera.controls = [.init(name: "gain", value: 0), .init(name: "hue", value: -3)]
+        (expected.camera.username, expected.camera.password) = ("anna", Secret("hush"))
         (expected.camera.detector, expected.camera.landmarks) = (.lite, .lite)
         var pinch = PinchSettings()
         (pinch.close, pinch.open, pinch.reach, pinch.certainReach) = (0.2, 0.5, 0.4, 0.6)

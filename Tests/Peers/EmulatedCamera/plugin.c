@@ -147,6 +147,35 @@ static int dequeue(struct device *device, struct v4l2_buffer *buffer) {
     return 0;
 }
 
+static int query_control(const struct emulated_camera *camera, struct v4l2_queryctrl *query) {
+    int next = (query->id & V4L2_CTRL_FLAG_NEXT_CTRL) != 0;
+    uint32_t id = query->id & V4L2_CTRL_ID_MASK;
+    for (uint32_t index = 0; index < camera->control_count; index++) {
+        const struct emulated_control *control = &camera->controls[index];
+        if (next ? control->id <= id : control->id != id) continue;
+        memset(query, 0, sizeof *query);
+        query->id = control->id;
+        query->type = V4L2_CTRL_TYPE_INTEGER;
+        memcpy(query->name, control->name, sizeof control->name);
+        query->minimum = control->minimum;
+        query->maximum = control->maximum;
+        query->step = 1;
+        return 0;
+    }
+    return fail(EINVAL);
+}
+
+static int control_value(struct emulated_camera *camera, unsigned long request, struct v4l2_control *value) {
+    for (uint32_t index = 0; index < camera->control_count; index++) {
+        struct emulated_control *control = &camera->controls[index];
+        if (control->id != value->id) continue;
+        if (request == VIDIOC_S_CTRL) control->value = value->value;
+        value->value = control->value;
+        return 0;
+    }
+    return fail(EINVAL);
+}
+
 static int device_ioctl(void *private, int fd, unsigned long request, void *argument) {
     (void)fd;
     struct device *device = private;
@@ -157,8 +186,8 @@ static int device_ioctl(void *private, int fd, unsigned long request, void *argu
         struct v4l2_capability *answer = argument;
         memset(answer, 0, sizeof *answer);
         strcpy((char *)answer->driver, "emulated");
-        strcpy((char *)answer->card, "Emulated Camera");
-        strcpy((char *)answer->bus_info, "file");
+        memcpy(answer->card, camera->card, sizeof camera->card);
+        memcpy(answer->bus_info, camera->bus, sizeof camera->bus);
         answer->capabilities = V4L2_CAP_VIDEO_CAPTURE | V4L2_CAP_META_CAPTURE | V4L2_CAP_STREAMING | V4L2_CAP_DEVICE_CAPS;
         answer->device_caps = camera->capabilities;
         return 0;
@@ -211,6 +240,9 @@ static int device_ioctl(void *private, int fd, unsigned long request, void *argu
         camera->enqueued++;
         return 0;
     }
+    case VIDIOC_QUERYCTRL: return query_control(camera, argument);
+    case VIDIOC_G_CTRL:
+    case VIDIOC_S_CTRL: return control_value(camera, (uint32_t)request, argument);
     case VIDIOC_DQBUF: return dequeue(device, argument);
     case VIDIOC_STREAMON:
         camera->streaming = 1;

@@ -25,8 +25,18 @@ struct emulated_frame {
     uint32_t stamp;           ///< enum emulated_stamp
 };
 
+/// A whole number that can be adjusted.
+struct emulated_control {
+    uint32_t id;
+    char name[32];
+    int32_t minimum, maximum, value;
+};
+
 struct emulated_camera {
     char magic[8];
+    char card[32], bus[32];
+    uint32_t control_count;
+    struct emulated_control controls[4];
     uint32_t capabilities;
     uint32_t mode_count;
     struct emulated_mode modes[8];
