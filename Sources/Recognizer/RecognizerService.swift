@@ -276,12 +276,13 @@ actor RecognizerService: Service {
         for action in recovery.handle(.failed(error, jitter: .random(in: 0...1))) {
             switch action {
             case .end(let error): throw error
-            case .warn: logger.warning("camera lost, trying again", ["reason": reason])
+            case .warn:
+                leaveBreadcrumb("camera lost")
+                logger.warning("camera lost, trying again", ["reason": reason])
             case .note: logger.debug("camera still lost", ["reason": reason])
             case .sayRecovered: break
             case .tryAgain(let wait):
                 watch.lostCamera()
-                leaveBreadcrumb("camera lost")
                 monitor.cameraClosed(trouble: reason)
                 if state == nil { state = CameraState(await recognition.interrupt(at: 0), framesPerSecond: 0) }
                 state?.problem = reason

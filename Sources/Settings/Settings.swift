@@ -26,7 +26,9 @@ public struct Settings: Equatable, Sendable {
 
     /// Every secret that is in use, to be kept out of what leaves the machine.
     public var secrets: [Secret] {
-        [mqtt.password, preview.http.token, bridge.http.token, diagnostics.sentry?.key].compactMap(\.self)
+        var address: Secret?
+        if case .stream(let secret) = camera.source { address = secret }
+        return [mqtt.password, preview.http.token, bridge.http.token, diagnostics.sentry?.key, camera.password, address].compactMap(\.self)
     }
 
     /// What `load` found odd and harmless, such as an environment name that no key has; for a program to log.

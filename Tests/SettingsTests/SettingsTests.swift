@@ -201,6 +201,16 @@ struct SettingsTests {
         }
     }
 
+    @Test func `a camera in the network is a secret, and so is its password`() throws {
+        let loaded = try settings("camera: {source: 'rtsp://anna:hush@camera/1', username: anna, password: hush2}\n")
+        #expect(loaded.secrets.map(\.revealed) == ["hush2", "rtsp://anna:hush@camera/1"])
+        var dumped = ""
+        dump(loaded, to: &dumped)
+        #expect(!dumped.contains("hush"))
+        let serial = try settings("camera: {source: 'serial:1A2B'}\n")
+        #expect(serial.camera.source == .serial("1A2B") && serial.secrets.isEmpty)
+    }
+
     @Test func `with no routes the configured camera controls every lamp, and with an empty list none`() throws {
         let loaded = try settings("camera: {id: door}\nlamps: {desk: , shelf: }\n")
         #expect(loaded.routes == [.init(camera: try Identifier("door"), lamps: [try Identifier("desk"), try Identifier("shelf")])])
