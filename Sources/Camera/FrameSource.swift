@@ -91,3 +91,17 @@ public final class Interruption: Sendable {
     /// Whether ``interrupt()`` was called.
     public var isInterrupted: Bool { raised.load(ordering: .acquiring) }
 }
+
+/// How small a picture its reader is content with, told to the source that decodes it.
+public final class PictureDemand: Sendable {
+    private let value = Atomic(1)
+
+    public init() {}
+
+    /// 1, 2, 4 or 8: how many times smaller than captured a picture may be in each direction. Counts from the next picture that is
+    /// decoded, and only where decoding it smaller saves work: a camera's Motion JPEG.
+    public var reduction: Int {
+        get { value.load(ordering: .relaxed) }
+        set { value.store(newValue, ordering: .relaxed) }
+    }
+}

@@ -87,9 +87,11 @@ public struct SourceMemory: Hashable, Sendable {
     ///
     /// - Parameters:
     ///   - stallTimeout: Seconds without a frame after which a camera counts as stalled.
+    ///   - demand: How small a camera's pictures may be decoded.
     ///   - entries: The cameras that are there, for the paths that are named.
     public mutating func open(
         request: CaptureRequest, stallTimeout: Double = 3, pool: ImagePool = ImagePool(), interruption: Interruption = Interruption(),
+        demand: PictureDemand = PictureDemand(),
         entries: ([String]) -> [CameraCatalog.Entry] = { CameraCatalog.list(more: $0, detail: .identity) }
     ) throws(CameraError) -> any FrameSource {
         switch specification {
@@ -104,7 +106,7 @@ public struct SourceMemory: Hashable, Sendable {
         do throws(CameraError) {
             let source = try V4L2Source(
                 path: entry.path, camera: entry.identity, request: request, experience: experience, stallTimeout: stallTimeout, pool: pool,
-                interruption: interruption)
+                interruption: interruption, demand: demand)
             search.opened(entry, among: entries)
             return source
         } catch {

@@ -15,6 +15,7 @@ public final class V4L2Source: FrameSource {
     private let stallTimeout: Double
     private let pool: ImagePool
     private let interruption: Interruption
+    private let demand: PictureDemand
     private let device: CaptureDevice
     private var jpeg = JPEGDecoder()
     private var clock = DeviceClock()
@@ -31,13 +32,14 @@ public final class V4L2Source: FrameSource {
     ///   - experience: What its modes turned out to be so far.
     ///   - stallTimeout: Seconds without a frame after which ``nextFrame()`` throws ``CameraError/stalled(device:seconds:)``.
     ///   - pool: Where the frames' memory comes from.
+    ///   - demand: How small Motion JPEG may be decoded.
     public init(
         path: String, camera: CameraIdentity? = nil, request: CaptureRequest = CaptureRequest(),
         experience: ModeExperience = ModeExperience(), stallTimeout: Double = 3, pool: ImagePool = ImagePool(),
-        interruption: Interruption = Interruption()
+        interruption: Interruption = Interruption(), demand: PictureDemand = PictureDemand()
     ) throws(CameraError) {
         (self.path, self.request, self.stallTimeout) = (path, request, stallTimeout)
-        (self.pool, self.interruption) = (pool, interruption)
+        (self.pool, self.interruption, self.demand) = (pool, interruption, demand)
         var chosen: CaptureMode?
         do throws(CameraError) {
             device = try CaptureDevice(path: path, camera: camera, request: request, experience: experience) { chosen = $0 }
@@ -75,7 +77,7 @@ public final class V4L2Source: FrameSource {
         let verdict = clock.judge(stamp: filled.stamp, isMonotonic: filled.isMonotonic, arrival: steadyNow())
         let image = try device.consume(filled) { bytes -> ImageBuffer? in
             guard verdict != .duplicate, !filled.isDamaged else { return nil }
-            return device.mode.raw.map { $0.image(of: bytes, pool: pool) } ?? jpeg.decode(bytes, pool: pool)
+            return device.mode.raw.map { $0.image(of: bytes, pool: pool) } ?? jpeg.decode(bytes, reduction: demand.reduction, pool: pool)
         }
         guard case .use(let time, let repaired) = verdict else {
             counters.duplicates += 1

@@ -22,7 +22,7 @@ struct LandmarkReading {
 
 /// Reads 21 landmarks out of a region with MediaPipe's hand landmark model.
 struct LandmarkDetector {
-    private static let side = 224
+    static let side = 224
     private static let numbers = Joint.allCases.count * 3
     /// MediaPipe divides the model's z by this.
     private static let depthScale: Float = 0.4

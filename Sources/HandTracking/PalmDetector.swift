@@ -22,7 +22,7 @@ struct PalmDetection: Hashable, Sendable {
 
 /// Finds palms anywhere in a frame with MediaPipe's palm detection model.
 struct PalmDetector {
-    private static let side = 192
+    static let side = 192
     private static let anchors = makeAnchors()
     private static let numbersPerBox = 4 + 2 * PalmDetection.keypointCount
     /// Score and overlap of MediaPipe's graph.

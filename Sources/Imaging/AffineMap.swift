@@ -25,4 +25,12 @@ public struct AffineMap: Hashable, Sendable {
         let (w, h) = (Float(width), Float(height))
         return AffineMap(a: a / w, b: b / h, c: c, d: d / w, e: e / h, f: f)
     }
+
+    /// The same map to a grid whose every sample stands for `reduction` × `reduction` of this one's and lies in their middle.
+    func reducedRange(by reduction: Int) -> AffineMap {
+        guard reduction != 1 else { return self }
+        let scale = 1 / Float(reduction)
+        let middle = Float(reduction - 1) / 2
+        return AffineMap(a: a * scale, b: b * scale, c: (c - middle) * scale, d: d * scale, e: e * scale, f: (f - middle) * scale)
+    }
 }

@@ -41,22 +41,30 @@ public struct Plane: Hashable, Sendable {
 
 /// Size, format and planes of a picture.
 public struct ImageLayout: Hashable, Sendable {
+    /// Pixels stored.
     public var width: Int
     public var height: Int
+    /// Pixels of the picture as it was captured.
+    public let capturedWidth: Int
+    public let capturedHeight: Int
+    /// How many captured pixels a stored one stands for in each direction; a JPEG can be decoded to 1, 2, 4 or 8.
+    public let reduction: Int
     public var format: PixelFormat
     public var encoding: ColorEncoding
     public var planes: [Plane]
     public var byteCount: Int
 
-    /// The tight layout: rows follow each other without padding, planes too.
+    /// The tight layout of a picture of `width` × `height` pixels: rows follow each other without padding, planes too.
     ///
-    /// - Precondition: width and height are positive.
-    public init(width: Int, height: Int, format: PixelFormat, encoding: ColorEncoding = .jpeg) {
-        precondition(width > 0 && height > 0, "a picture has at least one pixel")
+    /// - Precondition: width, height and reduction are positive.
+    public init(width: Int, height: Int, format: PixelFormat, encoding: ColorEncoding = .jpeg, reduction: Int = 1) {
+        precondition(width > 0 && height > 0 && reduction > 0, "a picture has at least one pixel")
+        func rounded(_ length: Int, by divisor: Int) -> Int { (length + divisor - 1) / divisor }
+        (capturedWidth, capturedHeight, self.reduction) = (width, height, reduction)
+        let (width, height) = (rounded(width, by: reduction), rounded(height, by: reduction))
         (self.width, self.height, self.format, self.encoding) = (width, height, format, encoding)
         planes = []
         byteCount = 0
-        func rounded(_ length: Int, by divisor: Int) -> Int { (length + divisor - 1) / divisor }
         let rows: [(stride: Int, count: Int)] =
             switch format {
             case .gray: [(width, height)]
@@ -76,35 +84,31 @@ public struct ImageLayout: Hashable, Sendable {
 
 /// One picture in memory of its own, written once and then only read.
 ///
-/// The memory goes back to the ``ImagePool`` it came from when the last reference is gone.
+/// An ``ImagePool`` fills it again when nobody else refers to it any more.
 public final class ImageBuffer: @unchecked Sendable {
     public let layout: ImageLayout
     private let memory: UnsafeMutableRawBufferPointer
-    private let release: @Sendable (UnsafeMutableRawBufferPointer) -> Void
 
     /// A picture filled by `fill`, in freshly allocated memory.
     public convenience init(layout: ImageLayout, fill: (UnsafeMutableRawBufferPointer) throws -> Void) rethrows {
-        let memory = UnsafeMutableRawBufferPointer.allocate(byteCount: layout.byteCount, alignment: 64)
-        do {
-            try fill(memory)
-        } catch {
-            memory.deallocate()
-            throw error
-        }
-        self.init(layout: layout, memory: memory) { $0.deallocate() }
+        self.init(layout: layout)
+        try self.fill(fill)
     }
 
-    init(
-        layout: ImageLayout, memory: UnsafeMutableRawBufferPointer,
-        release: @escaping @Sendable (UnsafeMutableRawBufferPointer) -> Void
-    ) {
-        (self.layout, self.memory, self.release) = (layout, memory, release)
+    /// A picture that is yet to be filled.
+    init(layout: ImageLayout) {
+        self.layout = layout
+        memory = UnsafeMutableRawBufferPointer.allocate(byteCount: layout.byteCount, alignment: 64)
     }
 
-    deinit { release(memory) }
+    deinit { memory.deallocate() }
 
-    public var width: Int { layout.width }
-    public var height: Int { layout.height }
+    /// For the only owner.
+    func fill(_ body: (UnsafeMutableRawBufferPointer) throws -> Void) rethrows { try body(memory) }
+
+    /// Pixels of the picture as it was captured, in which all places in it are given; ``layout`` may hold fewer.
+    public var width: Int { layout.capturedWidth }
+    public var height: Int { layout.capturedHeight }
 
     /// Lends the bytes; the pointer must not leave `body`.
     public func withBytes<Result, Failure: Error>(

@@ -22,8 +22,9 @@ extension ImageBuffer {
     /// bottom then, and YUYV becomes planes.
     public func turned(_ rotation: Rotation, pool: ImagePool) -> ImageBuffer {
         if rotation == .none { return self }
-        let (width, height) = rotation.isSideways ? (layout.height, layout.width) : (layout.width, layout.height)
-        let target = ImageLayout(width: width, height: height, format: turnedFormat(rotation), encoding: layout.encoding)
+        let (width, height) = rotation.isSideways ? (self.height, self.width) : (self.width, self.height)
+        let target = ImageLayout(
+            width: width, height: height, format: turnedFormat(rotation), encoding: layout.encoding, reduction: layout.reduction)
         let parts = self.parts
         return withBytes { source in
             pool.image(layout: target) { memory in

@@ -4,7 +4,7 @@
 public enum ImageSampler {
     /// Fills `output` with `height`×`width`×3 numbers from 0 to 1, rows first, each pixel R, G, B.
     ///
-    /// Samples bilinearly; what lies outside the picture is black. As in MediaPipe's CPU path, pixel (u, v) of the tensor is taken at
+    /// `map` leads to pixels of the picture as it was captured. Samples bilinearly; what lies outside the picture is black. As in MediaPipe's CPU path, pixel (u, v) of the tensor is taken at
     /// `map(u, v)` in units of source pixels whose integer coordinates are the samples themselves.
     ///
     /// - Precondition: `output` holds at least `height * width * 3` numbers.
@@ -14,6 +14,7 @@ public enum ImageSampler {
         precondition(output.count >= width * height * 3, "the tensor is smaller than the region")
         guard let output = output.baseAddress else { return }
         let layout = image.layout
+        let map = map.reducedRange(by: layout.reduction)
         image.withBytes { bytes in
             guard let base = bytes.baseAddress?.assumingMemoryBound(to: UInt8.self) else { return }
             let target = Target(output: output, width: width, height: height)

@@ -38,13 +38,15 @@ public struct RegionChange: Sendable {
         let plane = image.layout.brightness
         let steps = side * density
         let scaled = map.scaledDomain(width: steps, height: steps)
-        let (width, height) = (Float(image.width), Float(image.height))
+        let layout = image.layout
+        let stored = 1 / Float(layout.reduction)
+        let (width, height) = (Float(layout.width), Float(layout.height))
         image.withBytes { bytes in
             for cell in cells.indices { cells[cell] = 0 }
             for row in 0..<steps {
                 let cellRow = row / density * side
                 for column in 0..<steps {
-                    let point = scaled(SIMD2(Float(column) + 0.5, Float(row) + 0.5))
+                    let point = scaled(SIMD2(Float(column) + 0.5, Float(row) + 0.5)) * stored
                     guard point.x >= 0, point.y >= 0, point.x < width, point.y < height else { continue }
                     cells[cellRow + column / density] &+= Int32(
                         bytes[plane.offset + Int(point.y) * plane.stride + Int(point.x) * plane.step])

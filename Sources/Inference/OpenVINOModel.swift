@@ -41,6 +41,7 @@ public final class OpenVINORuntime {
 
     /// - Throws: ``InferenceError`` where the runtime's plugins cannot be found.
     public init() throws(InferenceError) {
+        covino_share_arena()
         var core: OpaquePointer?
         try check(ov_core_create(&core), "start OpenVINO")
         guard let core else { throw .failed(operation: "start OpenVINO", reason: "no handle came back") }

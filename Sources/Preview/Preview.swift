@@ -81,6 +81,9 @@ public final class Preview: Service {
 
     // MARK: What happens
 
+    /// Whether somebody watches the picture itself now.
+    public var isPictureWatched: Bool { pictures.broadcast.isWatched }
+
     public func saw(_ image: ImageBuffer, _ moment: Moment) {
         pictures.show(image, moment)
         if events.isWatched { events.send(event("frame", FrameMessage(moment))) }

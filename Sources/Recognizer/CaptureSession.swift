@@ -22,6 +22,8 @@ actor CaptureSession {
 
     /// The newest frame; finished when the source is.
     nonisolated let frames = Mailbox<CapturedFrame>()
+    /// What recognition needs of the pictures to come.
+    nonisolated let demand = PictureDemand()
     private nonisolated let interruption = Interruption()
     private let request: CaptureRequest
     private let rotation: Rotation
@@ -43,7 +45,8 @@ actor CaptureSession {
 
     /// Opens the source and says what it delivers.
     func open() throws(CameraError) -> SourceFormat {
-        let source = UprightSource(try memory.open(request: request, interruption: interruption), rotation: rotation)
+        let source = UprightSource(
+            try memory.open(request: request, interruption: interruption, demand: demand), rotation: rotation)
         self.source = source
         return source.format
     }

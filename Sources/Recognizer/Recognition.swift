@@ -22,6 +22,8 @@ public struct Recognition {
         /// Whether gestures act, and how much of the arming gesture is done, 0 to 1.
         public var isArmed: Bool
         public var armingProgress: Double
+        /// How many times smaller than captured the next frame may be decoded.
+        public var reduction: Int
         /// Seconds that it took.
         public var duration = 0.0
     }
@@ -42,6 +44,7 @@ public struct Recognition {
         var options = HandTracker.Options()
         options.mirrored = settings.camera.isMirrored
         options.maximumHands = settings.gestures.hands.maximum
+        if settings.camera.inference == .every { (options.restChange, options.surpriseLimit) = (0, 0) }
         let models = try HandModels(settings: settings.camera).runners()
         self.init(
             tracker: try HandTracker(palms: models.palms, landmarks: models.landmarks, options: options),
@@ -87,6 +90,7 @@ public struct Recognition {
     private func observation(_ events: [GestureEvent], hands: [Hand], time: Double) -> Observation {
         Observation(
             time: time, hands: hands, events: events, brightness: gestures.brightness, pinch: gestures.pinch,
-            diagnosis: gestures.diagnosis, fingers: gestures.fingers, isArmed: gestures.isArmed, armingProgress: gestures.armingProgress)
+            diagnosis: gestures.diagnosis, fingers: gestures.fingers, isArmed: gestures.isArmed, armingProgress: gestures.armingProgress,
+            reduction: tracker.reduction)
     }
 }

@@ -310,6 +310,8 @@ actor RecognizerService: Service {
                 }
                 if let rate = captured.rate { CameraLog(logger: logger).judged(rate) }
                 let observation = try await recognition.observe(captured.frame)
+                // Who watches the picture sees it whole.
+                session.demand.reduction = monitor.isPictureWatched ? 1 : observation.reduction
                 show(observation, arrival: captured.arrival)
                 let latency = Double(Timestamp.now.millisecondsSinceEpoch - captured.arrival.millisecondsSinceEpoch) / 1000
                 monitor.saw(

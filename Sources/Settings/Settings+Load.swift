@@ -141,6 +141,7 @@ extension Settings.Camera {
         landmarks = section.choice("landmarks", default: landmarks)
         precision = section.choice("precision", default: precision)
         threads = section.integer("threads", default: threads, in: 1...64, unit: "threads")
+        inference = section.choice("inference", default: inference)
     }
 }
 

@@ -116,6 +116,8 @@ public struct Settings: Equatable, Sendable {
         public var precision = Precision.auto
         /// Threads one inference may use.
         public var threads = 1
+        /// Which frames of a followed hand are inferred; see ``Inference``.
+        public var inference = Inference.adaptive
 
         public enum Source: Hashable, Sendable {
             /// The first device that captures video.
@@ -179,6 +181,12 @@ public struct Settings: Equatable, Sendable {
                 guard parts[0].allSatisfy({ $0 == "_" || $0.isASCII && ($0.isLowercase || $0.isNumber) }) else { return nil }
                 self.init(name: String(parts[0]), value: value)
             }
+        }
+
+        public enum Inference: String, Sendable, CaseIterable {
+            /// Every frame of a hand that starts, stops or pinches, every other of one that rests or moves evenly.
+            case adaptive
+            case every
         }
 
         /// How the device's frames are coded; `auto` is uncompressed where that reaches the wished rate, else Motion JPEG.

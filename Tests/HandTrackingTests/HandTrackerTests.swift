@@ -25,7 +25,7 @@ private final class Scene {
 
     init(_ change: (inout HandTracker.Options) -> Void = { _ in }) throws {
         var options = HandTracker.Options()
-        (options.maximumHands, options.restChange) = (2, 0)
+        (options.maximumHands, options.restChange, options.surpriseLimit) = (2, 0, 0)
         change(&options)
         tracker = try HandTracker(palms: palmRunner, landmarks: landmarkRunner, options: options)
         palmRunner.answer = { [unowned self] _, outputs in
@@ -52,8 +52,8 @@ private final class Scene {
         }
     }
 
-    func hands(at time: Double, brightness: UInt8 = 90) throws -> [Hand] {
-        let image = ImageBuffer(layout: ImageLayout(width: 640, height: 480, format: .gray)) {
+    func hands(at time: Double, brightness: UInt8 = 90, reduction: Int = 1) throws -> [Hand] {
+        let image = ImageBuffer(layout: ImageLayout(width: 640, height: 480, format: .gray, reduction: reduction)) {
             $0.initializeMemory(as: UInt8.self, repeating: brightness)
         }
         return try tracker.hands(in: Frame(image: image, time: time, sequence: 0))
@@ -104,6 +104,64 @@ struct HandTrackerTests {
             }
             #expect(scene.tracker.work.landmarkInferences == inferences)
         }
+    }
+
+    @Test(arguments: [(30.0, 0, 16), (60, 0, 16), (15, 0, 30), (30, 25, 30)])
+    func `a hand that does what was foretold is inferred every other frame, unless the camera is slow or the hand jumps`(
+        framesPerSecond: Double, jump: Float, inferences: Int
+    ) throws {
+        let scene = try Scene { ($0.surpriseLimit, $0.maximumHands) = (0.08, 1) }
+        scene.palms = [[320, 240]]
+        scene.answers = (0..<30).map { .init(shift: [$0 % 2 == 0 ? jump : -jump, 0]) }
+        for frame in 0..<30 { #expect(try scene.hands(at: Double(frame) / framesPerSecond).map(\.track) == [0]) }
+        // The third inference is the first that can be compared; from there on every other one is left out.
+        #expect(scene.tracker.work.landmarkInferences == inferences)
+    }
+
+    @Test func `with nobody in view pictures may be as small as the search needs, with a hand as small as its region needs`() throws {
+        let scene = try Scene()
+        #expect(scene.tracker.reduction == 1)
+        _ = try scene.hands(at: 0)
+        // 640 pixels are three times the detector's 192.
+        #expect(scene.tracker.reduction == 2)
+        scene.palms = [[320, 240]]
+        _ = try scene.hands(at: 1)
+        // The region's 208 pixels are fewer than the model's 224.
+        #expect(scene.tracker.reduction == 1)
+        scene.tracker.reset()
+        #expect(scene.tracker.reduction == 1)
+    }
+
+    @Test func `a hand found in a small picture is read in the next larger one, in pixels as captured`() throws {
+        let scene = try Scene()
+        _ = try scene.hands(at: 0)
+        scene.palms = [[320, 240]]
+        #expect(try scene.hands(at: 1, reduction: 2).isEmpty)
+        #expect(scene.tracker.reduction == 1 && scene.tracker.work == .init(palmInferences: 2, landmarkInferences: 0))
+        // One more small picture was on its way.
+        #expect(try scene.hands(at: 1.03, reduction: 2).isEmpty)
+        #expect(scene.tracker.work.landmarkInferences == 0)
+        let hand = try #require(try scene.hands(at: 1.07).first)
+        #expect(hand.track == 0)
+        let expected = try Scene()
+        expected.palms = [[320, 240]]
+        let whole = try #require(try expected.hands(at: 0).first)
+        #expect(Joint.allCases.allSatisfy { abs(hand[$0].x - whole[$0].x) < 0.1 && abs(hand[$0].y - whole[$0].y) < 0.1 })
+    }
+
+    @Test func `a source that stays small is read as it is after a while`() throws {
+        let scene = try Scene { $0.lossInterval = 0.3 }
+        scene.palms = [[320, 240]]
+        let found = try (0..<12).map { try scene.hands(at: Double($0) / 30, reduction: 2).count }
+        #expect(found == [0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1] || found == [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 1])
+    }
+
+    @Test func `a palm that turns out to be none does not make every frame searched`() throws {
+        let scene = try Scene { ($0.maximumHands, $0.restlessInterval, $0.stillInterval) = (1, 1, 1) }
+        scene.palms = [[320, 240]]
+        scene.answers = [.init(presence: 0)]
+        for frame in 0..<30 { #expect(try scene.hands(at: Double(frame) / 30, reduction: frame % 2 == 0 ? 2 : 1).isEmpty) }
+        #expect(scene.tracker.work.palmInferences == 1)
     }
 
     @Test func `landmarks are pixels of the frame`() throws {

@@ -52,6 +52,30 @@ struct ImagePoolTests {
         #expect(address(pool.image(layout: layout) { _ in }) == failed)
     }
 
+    @Test func `pictures that come back settle on as many objects as are in flight`() {
+        let pool = ImagePool(capacity: 4)
+        var held: [ImageBuffer] = []
+        var objects: Set<ObjectIdentifier> = []
+        for _ in 0..<300 {
+            held.append(pool.image(layout: layout) { _ in })
+            objects.formUnion(held.map(ObjectIdentifier.init))
+            if held.count > 2 { held.removeFirst() }
+        }
+        #expect(objects.count == 3)
+    }
+
+    @Test func `a picture that another thread still reads is not written`() async {
+        let pool = ImagePool(capacity: 3)
+        await withTaskGroup(of: Bool.self) { group in
+            for number in 0..<2000 {
+                let level = UInt8(number & 0xff)
+                let image = pool.image(layout: layout) { $0.initializeMemory(as: UInt8.self, repeating: level) }
+                group.addTask { image.withBytes { $0.allSatisfy { $0 == level } } }
+            }
+            for await isWhole in group { #expect(isWhole) }
+        }
+    }
+
     @Test func `another size gets memory of its own length`() {
         let pool = ImagePool()
         for side in [4, 64, 8, 64, 4] {

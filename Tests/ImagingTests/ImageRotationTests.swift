@@ -60,6 +60,14 @@ struct ImageRotationTests {
         #expect(rotation + rest == .none)
     }
 
+    @Test(arguments: Rotation.allCases) func `a picture stored smaller than captured stays so`(rotation: Rotation) {
+        let layout = ImageLayout(width: 7, height: 5, format: .planar(horizontal: 2, vertical: 2), reduction: 2)
+        let image = ImageBuffer(layout: layout) { $0.initializeMemory(as: UInt8.self, repeating: 9) }
+        let turned = image.turned(rotation, pool: ImagePool())
+        #expect((turned.width, turned.height) == (rotation.isSideways ? (5, 7) : (7, 5)))
+        #expect((turned.layout.width, turned.layout.height, turned.layout.reduction) == (rotation.isSideways ? (3, 4, 2) : (4, 3, 2)))
+    }
+
     @Test func `degrees of any size are a quarter`() {
         #expect(
             [0, 90, 180, 270, 360, -90, 450, 89, 46, 44].map { Rotation(degrees: $0).rawValue } == [0, 90, 180, 270, 0, 270, 90, 90, 90, 0])

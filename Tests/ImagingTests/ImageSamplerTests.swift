@@ -127,6 +127,35 @@ struct ImageSamplerTests {
         }
     }
 
+    @Test(arguments: Encoded.formats + [.rgb24], [2, 4, 8])
+    func `a picture stored smaller than captured is sampled at the same places`(format: PixelFormat, reduction: Int) {
+        /// A gradient of the captured picture, and what is left of it when each block becomes its mean.
+        func picture(_ reduction: Int) -> Picture {
+            Picture(width: 128 / reduction, height: 96 / reduction) { x, y in
+                let middle = Float(reduction - 1) / 2
+                let (x, y) = (Float(x * reduction) + middle, Float(y * reduction) + middle)
+                return (UInt8((1.5 * x).rounded()), UInt8((2 * y).rounded()), 90)
+            }
+        }
+        let (full, small) = (picture(1), picture(reduction))
+        let stored = format == .rgb24 ? small.rgb24 : small.encoded(as: format)
+        let image = ImageBuffer(layout: ImageLayout(width: 128, height: 96, format: format, reduction: reduction)) { memory in
+            stored.withBytes { memory.copyMemory(from: $0) }
+        }
+        #expect((image.width, image.height, image.layout.width, image.layout.height) == (128, 96, 128 / reduction, 96 / reduction))
+        let map = AffineMap(a: 0.955, b: -0.296, c: 40.3, d: 0.296, e: 0.955, f: 22.7)
+        let expected = sample(full.rgb24, through: map, width: 40, height: 30)
+        let actual = sample(image, through: map, width: 40, height: 30)
+        // A stored chroma sample stands for up to 16 pixels, half of them on either side, of 1.5 or 2 levels each.
+        let tolerance: Float = format == .rgb24 ? 1 : Float(2 + 3 * reduction)
+        for y in 0..<30 {
+            for x in 0..<40 {
+                let difference = actual.pixel(x, y) - expected.pixel(x, y)
+                #expect(255 * max(difference.max(), -difference.min()) <= tolerance, "\(x), \(y)")
+            }
+        }
+    }
+
     @Test func `rows with padding and planes in another order are read where the layout says`() {
         var layout = ImageLayout(width: 3, height: 2, format: .planar(horizontal: 1, vertical: 1))
         layout.planes = [Plane(offset: 20, stride: 5), Plane(offset: 10, stride: 4), Plane(offset: 0, stride: 4)]

@@ -58,6 +58,8 @@ final class RecognizerMonitor: Sendable {
 
     // MARK: Camera
 
+    var isPictureWatched: Bool { preview?.isPictureWatched ?? false }
+
     func cameraOpened(_ format: SourceFormat, at time: Double) {
         state.withLock { state in
             // Frames are awaited from now on.
