@@ -62,6 +62,7 @@ let package = Package(
         .target(name: "CCrash"),
         // Loaded when it is first needed, so not linked.
         .target(name: "CCurl", linkerSettings: [.linkedLibrary("dl")]),
+        .target(name: "CAllocations"),
 
         // Pure: bytes, landmarks and time in; values and actions out.
         module("Contract", []),
@@ -112,7 +113,9 @@ let package = Package(
         program("handkit-recognizer", ["CrashCapture", "Recognizer", "Settings"]),
         program("handkit-bridge", ["Bridge", "CrashCapture", "Settings"]),
         program("handkit-lamp", ["CrashCapture", "Lamp", "Settings"]),
-        program("handkit-bench", ["Camera", "HandTracking", "HomeKit", "Imaging", "Inference", "Recognizer", "ServiceKit", "Settings"]),
+        program(
+            "handkit-bench",
+            ["CAllocations", "Camera", "HandTracking", "HomeKit", "Imaging", "Inference", "Recognizer", "ServiceKit", "Settings"]),
 
         .executableTarget(
             name: "handkit-fuzz", dependencies: ["Cryptography", "HomeKit", "MDNS"], path: "Tests/Fuzz", swiftSettings: swiftSettings),

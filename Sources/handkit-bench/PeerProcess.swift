@@ -57,6 +57,18 @@ final class PeerProcess {
         }
     }
 
+    /// Fills `memory` from its output, of which no line has been read; false at the end.
+    func copy(into memory: UnsafeMutableRawBufferPointer) -> Bool {
+        var filled = 0
+        while filled < memory.count {
+            let count = read(descriptor, memory.baseAddress.map { $0 + filled }, memory.count - filled)
+            if count < 0, errno == EINTR { continue }
+            guard count > 0 else { return false }
+            filled += count
+        }
+        return true
+    }
+
     /// All of its output, once it has ended well.
     func output() throws(BenchError) -> String {
         while fill() {}

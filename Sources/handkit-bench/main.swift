@@ -12,6 +12,7 @@ let syntax = ProgramSyntax(
             discussion: "Run it from the package's folder, built with 'swift build -c release'.",
             options: [
                 .value("clips", "A,B,…", "Clips to track, separated by commas."),
+                .value("input", "KIND,…", "clip, or what a camera of 1280x720 delivers: mjpeg, yuyv, nv12; all by default."),
                 .value("peer", "PYTHON", "Python with mediapipe 0.10.21 and OpenCV, to measure MediaPipe in the same run."),
             ]),
         CommandSyntax(
@@ -32,7 +33,15 @@ let code = await syntax.run(Array(CommandLine.arguments.dropFirst())) { argument
         print(try await bench.run(), terminator: "")
     default:
         let clips = arguments["clips"] ?? "Tests/Clips/pinch_hold_release_pinch.avi,Tests/Clips/empty_room.avi"
-        let bench = VisionBench(peerPython: arguments["peer"], settings: try Settings.load(file: nil, environment: environment))
+        let inputs = try arguments["input"].map { text in
+            try text.split(separator: ",").map { name in
+                guard let input = VisionInput(rawValue: String(name)) else { throw BenchError.failed("there is no input '\(name)'") }
+                return input
+            }
+        }
+        let bench = VisionBench(
+            peerPython: arguments["peer"], settings: try Settings.load(file: nil, environment: environment),
+            inputs: inputs ?? VisionInput.allCases)
         print(try bench.run(clips: clips.split(separator: ",").map(String.init)), terminator: "")
     }
 }
