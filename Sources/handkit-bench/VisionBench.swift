@@ -127,7 +127,9 @@ struct VisionBench {
         let arguments = ["Tests/Peers/mediapipe_vision.py", input.rawValue, input == .mjpeg ? folder.path : clip]
         let output = try PeerProcess(python, arguments + input.conversion(of: clip)).output()
         guard let line = output.split(separator: "\n").last(where: { $0.hasPrefix("{") }) else { throw BenchError.peerFailed(python) }
-        return try JSONDecoder().decode(PeerResult.self, from: Data(line.utf8))
+        let result = try JSONDecoder().decode(PeerResult.self, from: Data(line.utf8))
+        guard result.cpuMilliseconds > 0 else { throw BenchError.failed("MediaPipe saw no frame of \(clip)") }
+        return result
     }
 }
 
