@@ -77,10 +77,11 @@ let package = Package(
         // Adapters to the outside.
         module("Inference", ["COpenVINO", "HandTracking"]),
         module("Camera", ["CV4L2", "CFFmpeg", "CTurboJPEG", "Imaging"]),
-        module("MQTT", ["CMosquitto"]),
+        module("MQTT", ["CMosquitto", "Reactor"]),
         module("Cryptography", ["COpenSSL"]),
-        module("HomeKit", ["Cryptography", "MDNS"]),
-        module("MDNS", ["CMulticast"]),
+        module("HomeKit", ["Cryptography", "MDNS", "Reactor"]),
+        module("MDNS", ["CMulticast", "Reactor"]),
+        module("Reactor", ["CSystem"]),
         module("ServiceKit", ["CSystem", "CYAML"]),
         module("CrashCapture", ["CCrash", "ServiceKit"]),
         module("Settings", ["Contract", "Gestures", "HomeAssistant", "ServiceKit"]),
@@ -106,8 +107,8 @@ let package = Package(
         module(
             "Bridge",
             [
-                "BrokerLink", "Contract", "CrashCapture", "Diagnostics", "HomeAssistant", "HomeKit", "MQTT", "Monitoring", "ServiceKit",
-                "Settings",
+                "BrokerLink", "Contract", "CrashCapture", "Diagnostics", "HomeAssistant", "HomeKit", "MQTT", "Monitoring", "Reactor",
+                "ServiceKit", "Settings",
             ]),
         module("Lamp", ["CQRencode", "CrashCapture", "Cryptography", "Diagnostics", "HomeKit", "MDNS", "ServiceKit", "Settings"]),
         program("handkit-recognizer", ["CrashCapture", "Recognizer", "Settings"]),
@@ -132,6 +133,7 @@ let package = Package(
         tests("CryptographyTests", ["Cryptography"], resources: [.copy("Vectors")]),
         tests("HomeKitTests", ["HomeKit", "Cryptography", "MDNS"]),
         tests("MDNSTests", ["MDNS"]),
+        tests("ReactorTests", ["Reactor"]),
         tests("HTTPServerTests", ["HTTPServer"]),
         tests("LampTests", ["Lamp", "HomeKit", "MDNS", "ServiceKit"]),
         tests("ServiceKitTests", ["ServiceKit"]),

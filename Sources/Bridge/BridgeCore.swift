@@ -108,6 +108,8 @@ public struct BridgeCore: Sendable {
     private let layout: Layout
     private let start: ContinuousClock.Instant
     private var lamps: [Identifier: Lamp]
+    /// The cameras that move a lamp.
+    private var cameras: [Identifier: [Identifier]] = [:]
     private var filters: [Identifier: EventFilter]
     private var publications = Publications()
     private var accepted = 0
@@ -126,6 +128,9 @@ public struct BridgeCore: Sendable {
         start = now
         discovery = layout.discovery
         lamps = Dictionary(uniqueKeysWithValues: layout.lamps.map { ($0, Lamp()) })
+        for (camera, route) in layout.routes {
+            for lamp in route { cameras[lamp, default: []].append(camera) }
+        }
         filters = layout.routes.mapValues { _ in EventFilter(origin: now) }
         for message in discovery?.messages ?? [] { _ = publications.set(message.topic, message.payload, at: now) }
         _ = publications.set(layout.availabilityTopic, Self.text(.online), at: now)
@@ -135,7 +140,11 @@ public struct BridgeCore: Sendable {
 
     /// When to come back with `.wake`, unless something happens before; nil for never.
     public var deadline: ContinuousClock.Instant? {
-        [publications.deadline, isStateDue ? nextState : nil, announcesAt].compactMap(\.self).min()
+        var earliest = publications.deadline
+        for other in [isStateDue ? nextState : nil, announcesAt] {
+            if let other, earliest.map({ other < $0 }) ?? true { earliest = other }
+        }
+        return earliest
     }
 
     public mutating func handle(_ input: Input, at now: Moment) -> [Action] {
@@ -279,8 +288,9 @@ public struct BridgeCore: Sendable {
         if let values = lamp.values, let message = announce(id, values) { actions += set(message.topic, message.payload, now) }
         if let values = lamp.values { actions += set(layout.topics.lamp(id, .state), Payload.encode(values.state), now) }
         actions += set(layout.topics.lamp(id, .availability), Self.text(lamp.isAvailable ? .online : .offline), now)
-        for (camera, route) in layout.routes where route.contains(id) {
-            guard let values = route.compactMap({ lamps[$0] }).first(where: \.isAvailable)?.values else { continue }
+        for camera in cameras[id] ?? [] {
+            guard let lead = layout.routes[camera]?.first(where: { lamps[$0]?.isAvailable == true }), let values = lamps[lead]?.values
+            else { continue }
             actions += set(layout.topics.camera(camera, .target), Payload.encode(values.target), now)
         }
         return actions + publishState(now)

@@ -13,26 +13,26 @@ public struct Publications: Sendable {
     private struct Topic: Sendable {
         var payload: [UInt8]
         var sent: [UInt8]?
-        /// When it may be sent again; nil for at once.
-        var earliest: ContinuousClock.Instant?
-
-        var isDue: Bool { sent != payload }
+        var isWaiting = false
     }
 
-    /// How long a message that could not be handed over waits: on a connect there may be more of them than the client takes at once.
-    private static let retryInterval = Duration.milliseconds(50)
+    /// How long everything waits after a message that could not be handed over, and how many go at once then: a house of many lamps has
+    /// more to say than the client takes at a time, on a connect and while they all are moved.
+    private static let retryInterval = Duration.milliseconds(20)
+    private static let burst = 32
 
     private var topics: [String: Topic] = [:]
     private var order: [String] = []
+    /// Topics with a payload that is still to be sent, in the order in which they became due; what one holds when its turn comes is sent.
+    private var waiting: [String] = []
+    /// Until when nothing is sent; nil while the client takes what it is given.
+    private var pauseEnd: ContinuousClock.Instant?
     private var isConnected = false
 
     public init() {}
 
-    /// When the next payload that could not be handed over is to be tried again; nil where there is none.
-    public var deadline: ContinuousClock.Instant? {
-        guard isConnected else { return nil }
-        return topics.values.filter(\.isDue).compactMap(\.earliest).min()
-    }
+    /// When what waits is to be tried again; nil where nothing does.
+    public var deadline: ContinuousClock.Instant? { isConnected && !waiting.isEmpty ? pauseEnd : nil }
 
     /// Sets what a topic holds.
     public mutating func set(_ topic: String, _ payload: [UInt8], at now: ContinuousClock.Instant) -> [Message] {
@@ -42,39 +42,57 @@ public struct Publications: Sendable {
         } else {
             topics[topic]?.payload = payload
         }
-        return due(now, in: [topic])
+        return take([topic], now)
     }
 
     /// Everything, as the broker may have lost it or hold a will in its place.
     public mutating func connected(at now: ContinuousClock.Instant) -> [Message] {
         isConnected = true
+        pauseEnd = nil
         for name in order {
             topics[name]?.sent = nil
-            topics[name]?.earliest = nil
+            topics[name]?.isWaiting = false
         }
-        return due(now, in: order)
+        waiting = []
+        return take(order, now)
     }
 
-    /// The last message of the topic could not be handed over: it is sent again a little later.
+    /// The last message of the topic could not be handed over: it is sent again a little later, and so is all that comes until then.
     public mutating func failed(_ topic: String, at now: ContinuousClock.Instant) {
         topics[topic]?.sent = nil
-        topics[topic]?.earliest = now + Self.retryInterval
+        pauseEnd = now + Self.retryInterval
+        wait(topic)
     }
 
     public mutating func disconnected() { isConnected = false }
 
-    public mutating func wake(at now: ContinuousClock.Instant) -> [Message] { due(now, in: order) }
+    public mutating func wake(at now: ContinuousClock.Instant) -> [Message] {
+        guard isConnected, !waiting.isEmpty, pauseEnd ?? now <= now else { return [] }
+        let due = Array(waiting.prefix(Self.burst))
+        waiting.removeFirst(due.count)
+        for name in due { topics[name]?.isWaiting = false }
+        pauseEnd = waiting.isEmpty ? nil : now + Self.retryInterval
+        return due.compactMap { take($0) }
+    }
 
-    private mutating func due(_ now: ContinuousClock.Instant, in names: [String]) -> [Message] {
+    private mutating func take(_ names: [String], _ now: ContinuousClock.Instant) -> [Message] {
         guard isConnected else { return [] }
-        var messages: [Message] = []
-        for name in names {
-            guard var topic = topics[name], topic.isDue, topic.earliest ?? now <= now else { continue }
-            topic.sent = topic.payload
-            topic.earliest = nil
-            topics[name] = topic
-            messages.append(Message(topic: name, payload: topic.payload))
+        guard waiting.isEmpty else {
+            for name in names { wait(name) }
+            return []
         }
-        return messages
+        return names.compactMap { take($0) }
+    }
+
+    private mutating func take(_ name: String) -> Message? {
+        guard let topic = topics[name], topic.sent != topic.payload else { return nil }
+        topics[name]?.sent = topic.payload
+        return Message(topic: name, payload: topic.payload)
+    }
+
+    private mutating func wait(_ name: String) {
+        guard let topic = topics[name], !topic.isWaiting, topic.sent != topic.payload else { return }
+        topics[name]?.isWaiting = true
+        waiting.append(name)
     }
 }

@@ -1,6 +1,6 @@
 internal import CMulticast
-internal import Dispatch
 internal import Glibc
+internal import Reactor
 
 /// A system call on a socket for mDNS failed.
 public struct MDNSFailure: Error, Equatable, Sendable {
@@ -94,23 +94,8 @@ final class MulticastSocket: Sendable {
         return Datagram(bytes: bytes, sender: Endpoint(bytes: Array(sender.prefix(length))), interface: interface)
     }
 
-    /// Calls `handler` on `queue` whenever there is something to receive, as long as the result lives.
-    func whenReadable(on queue: DispatchQueue, _ handler: @escaping @Sendable () -> Void) -> MulticastWatch {
-        MulticastWatch(DispatchSource.makeReadSource(fileDescriptor: descriptor, queue: queue), on: self, handler)
+    /// Calls `handler` on `loop` whenever there is something to receive, as long as the result lives.
+    func whenReadable(on loop: EventLoop, _ handler: @escaping @Sendable () -> Void) -> LoopWatch {
+        loop.whenReadable(descriptor, of: self, handler)
     }
-}
-
-/// Owns one Dispatch source on a socket, and keeps the socket open until the source has let go of it.
-final class MulticastWatch: Sendable {
-    // Dispatch sources may be cancelled from any thread.
-    private nonisolated(unsafe) let source: any DispatchSourceRead
-
-    fileprivate init(_ source: any DispatchSourceRead, on socket: MulticastSocket, _ handler: @escaping @Sendable () -> Void) {
-        self.source = source
-        source.setEventHandler(handler: handler)
-        source.setCancelHandler { _ = socket }
-        source.resume()
-    }
-
-    deinit { source.cancel() }
 }

@@ -1,3 +1,4 @@
+import Reactor
 import Synchronization
 
 /// What the client's owner and its network thread share: the state machine and everything that waits for it, under one lock.

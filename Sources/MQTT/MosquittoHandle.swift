@@ -76,9 +76,22 @@ final class MosquittoHandle {
 
     /// Reads, writes and pings what is due, without waiting.
     func turn() {
-        let result = mosquitto_loop(handle, 0, 1)
+        // libmosquitto's own loop waits in `select`, which knows no descriptor from 1024 on: a bridge of a thousand lamps has such.
+        let result = (socket ?? 0) < Int32(FD_SETSIZE) ? mosquitto_loop(handle, 0, 1) : turnWithoutSelect()
         // Not every failure of libmosquitto comes with a callback; one too many does no harm.
         if result != MOSQ_ERR_SUCCESS.code { note(.ended(loss(result, code: errno))) }
+    }
+
+    private func turnWithoutSelect() -> Int32 {
+        var result = MOSQ_ERR_SUCCESS.code
+        // Under TLS more may have been read from the socket than one call works off.
+        repeat {
+            let noted = notes.count
+            result = mosquitto_loop_read(handle, 1)
+            if notes.count == noted { break }
+        } while result == MOSQ_ERR_SUCCESS.code && socket != nil
+        if result == MOSQ_ERR_SUCCESS.code, wantsToWrite { result = mosquitto_loop_write(handle, 1) }
+        return result == MOSQ_ERR_SUCCESS.code ? mosquitto_loop_misc(handle) : result
     }
 
     func disconnect() {

@@ -1,4 +1,5 @@
 import Glibc
+import Reactor
 
 /// Runs a client's network: the one thread on which its libmosquitto handles live.
 ///

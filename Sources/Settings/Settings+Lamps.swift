@@ -53,9 +53,11 @@ extension Settings {
 
     /// The list `lamps` of a group or route, without doubles; nil where it is not right, which is reported.
     private func lampIDs(_ section: ConfigurationSection, known: [String], expected: String) -> [Identifier]? {
-        let expectation =
+        // Named only where something is wrong: a house of a thousand lamps and routes would make a million names of it.
+        func expectation() -> String {
             known.isEmpty ? "the id of a lamp in 'lamps', which has none" : "\(expected): \(known.joined(separator: ", "))"
-        let ids = section.list("lamps", expected: expectation) { text in known.contains(text) ? try? Identifier(text) : nil }
+        }
+        let ids = section.list("lamps", expected: expectation()) { text in known.contains(text) ? try? Identifier(text) : nil }
         guard let ids else {
             if !section.isSet("lamps") { section.report("lamps", .missing(expected: "a list of lamp ids")) }
             return nil

@@ -154,10 +154,31 @@ import Testing
         var bridge = Setup()
         bridge.send(.connected)
         bridge.send(.unsent(topic: "handkit/lamp/a/availability"))
-        #expect(bridge.core.deadline == bridge.now + .milliseconds(50))
-        bridge.pass(0.05)
+        #expect(bridge.core.deadline == bridge.now + .milliseconds(20))
+        bridge.pass(0.02)
         #expect(texts(bridge.send(.wake)) == ["handkit/lamp/a/availability=offline"])
         #expect(bridge.core.deadline == nil)
+    }
+
+    @Test func `what the client does not take at once goes in pieces, each topic once with its newest payload`() {
+        var publications = Publications()
+        var now = ContinuousClock.now
+        _ = publications.connected(at: now)
+        for number in 0..<100 { #expect(publications.set("t\(number)", [0], at: now).count == 1) }
+        for number in 0..<100 { publications.failed("t\(number)", at: now) }
+        #expect(publications.set("t99", [1], at: now).isEmpty)
+        #expect(publications.set("new", [2], at: now).isEmpty)
+        #expect(publications.wake(at: now).isEmpty)
+        var sent: [Publications.Message] = []
+        while let deadline = publications.deadline {
+            now = deadline
+            let piece = publications.wake(at: now)
+            #expect((1...32).contains(piece.count))
+            sent += piece
+        }
+        #expect(sent.map(\.topic) == (0..<100).map { "t\($0)" } + ["new"])
+        #expect(sent.suffix(2).map(\.payload) == [[1], [2]])
+        #expect(publications.set("t0", [3], at: now).count == 1)
     }
 
     @Test func `commands a lamp's queue gave up are counted`() throws {

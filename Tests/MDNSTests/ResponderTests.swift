@@ -87,7 +87,38 @@ import Testing
         #expect(!records.isConflict(other.probe))
         #expect(records.service.renamed.instance == "A lamp (2)")
         #expect(records.service.renamed.renamed.instance == "A lamp (3)")
-        #expect(records.probe.authorities.map(\.type) == [.srv])
+        #expect(records.probe.authorities.map(\.type) == [.srv, .txt])
+    }
+
+    @Test func `of two who ask for a name at once the one with the later data gets it, and both know which`() throws {
+        var other = records
+        other.service.host = try #require(DNSName("zandkit-1.local"))
+        #expect(records.contest(other.probe) == .lost)
+        #expect(other.contest(records.probe) == .won)
+        #expect(records.contest(records.probe) == .same)
+        // The port stands before the host's name.
+        other.service.port = 80
+        #expect(records.contest(other.probe) == .won)
+        #expect(other.contest(records.probe) == .lost)
+
+        // RFC 6762, 8.2.1: 200 comes after 99 as bytes go, and more records after fewer.
+        func address(_ last: UInt8) -> DNSRecord { DNSRecord(name, .a([169, 254, 200, last]), timeToLive: 120) }
+        func range(_ third: UInt8) -> DNSRecord { DNSRecord(name, .a([169, 254, third, 200]), timeToLive: 120) }
+        #expect(ProbeContest.outcome(ours: [range(99)], theirs: [address(50)]) == .lost)
+        #expect(ProbeContest.outcome(ours: [address(50)], theirs: [range(99)]) == .won)
+        #expect(ProbeContest.outcome(ours: [address(50), address(51)], theirs: [address(50)]) == .won)
+        #expect(ProbeContest.outcome(ours: [address(51), address(50)], theirs: [address(50), address(51)]) == .same)
+    }
+
+    @Test func `a question for the name or an answer about it is no contest`() {
+        #expect(records.contest(.query([DNSQuestion(name, .any)])) == nil)
+        #expect(records.contest(records.announcement(addresses)) == nil)
+    }
+
+    @Test func `only what others may answer too is shared`() {
+        #expect(ask(type, .ptr)?.isShared == true)
+        #expect(ask(name, .srv)?.isShared == false)
+        #expect(ask(host, .a)?.isShared == false)
     }
 
     @Test func `rubbish is never answered with a crash`() {
@@ -123,6 +154,39 @@ import Testing
             try await Task.sleep(for: .milliseconds(10))
         }
         return nil
+    }
+
+    @Test func `an answer that others may give too waits, and one that nobody else gives does not`() async throws {
+        let loopback = try #require(NetworkInterface.all().first { $0.isLoopback && $0.ipv4.contains([127, 0, 0, 1]) })
+        let type = try #require(DNSName("_handkit\(UInt16.random(in: 0...UInt16.max))._tcp.local"))
+        let host = try #require(DNSName("handkit-\(UInt16.random(in: 0...UInt16.max)).local"))
+        let responder = try Responder(
+            AnnouncedService(instance: "Polite", type: type, host: host, port: 7, text: TXTRecord()), address: "127.0.0.1")
+        let run = Task { await responder.run() }
+        // From port 5353, as a querier of mDNS.
+        let socket = try MulticastSocket(.ipv4, port: MulticastSocket.port)
+        try socket.join(interface: loopback.index)
+
+        func answer(to question: DNSQuestion) async throws -> Duration {
+            while socket.receive() != nil {}
+            let start = ContinuousClock.now
+            return try await eventually("the responder answered") {
+                try socket.send(DNSMessage.query([question]).encoded, to: .group(.ipv4), interface: loopback.index)
+                for _ in 0..<30 {
+                    while let datagram = socket.receive() {
+                        let message = try DNSMessage(decoding: datagram.bytes)
+                        // An announcement holds more than the answer to one question.
+                        if message.isResponse, message.answers.map(\.name) == [question.name] { return .now - start }
+                    }
+                    try await Task.sleep(for: .milliseconds(5))
+                }
+                return nil
+            }
+        }
+        #expect(try await answer(to: DNSQuestion(type, .ptr)) >= .milliseconds(20))
+        _ = try await answer(to: DNSQuestion(host, .a))
+        run.cancel()
+        await run.value
     }
 
     @Test func `answers from its start to its goodbye, with its newest text`() async throws {

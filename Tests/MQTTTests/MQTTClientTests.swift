@@ -13,6 +13,31 @@ struct `MQTT client before a real broker` {
         #expect(broker.log.contains { $0.contains("as test (p5, c1, k15)") })
     }
 
+    @Test func `it works in a process with more than a thousand open descriptors`() async throws {
+        let broker = try await Mosquitto()
+        var limit = rlimit()
+        try #require(getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0)
+        limit.rlim_cur = min(limit.rlim_max, 4096)
+        try #require(setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0)
+        // The system gives the lowest number that is free.
+        var held: [Int32] = []
+        while (held.last ?? 0) < 1100 {
+            let descriptor = dup(STDIN_FILENO)
+            try #require(descriptor >= 0)
+            held.append(descriptor)
+        }
+        defer { held.forEach { close($0) } }
+        try await withClient(.test(broker.port)) { client, log in
+            try await log.connection()
+            client.subscribe([MQTTSubscription(try TopicFilter("in"))])
+            try await log.subscription()
+            for number in 1...3 {
+                try await client.publish(.test("in", "\(number)"))
+                try await eventually("message \(number) came back") { log.messages.count == number }
+            }
+        }
+    }
+
     @Test func `forced to 3.1.1 it speaks that, and drops what that cannot carry`() async throws {
         let broker = try await Mosquitto()
         let reader = try await broker.subscribe("out", format: "[%p][%C][%E]")

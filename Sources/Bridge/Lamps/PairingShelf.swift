@@ -13,9 +13,18 @@ actor PairingShelf {
 
     nonisolated var path: String { store.path }
 
-    func all() throws(PairingStoreError) -> [String: PairingRecord] { try store.all() }
+    /// What was read last, and of which state of the file: a house of many lamps asks for each of them.
+    private var read: (stamp: Stamp, pairings: [String: PairingRecord])?
 
-    func record(of name: String) throws(PairingStoreError) -> PairingRecord? { try store.all()[name] }
+    func all() throws(PairingStoreError) -> [String: PairingRecord] {
+        let stamp = stamp()
+        if let stamp, let read, read.stamp == stamp { return read.pairings }
+        let pairings = try store.all()
+        read = stamp.map { ($0, pairings) }
+        return pairings
+    }
+
+    func record(of name: String) throws(PairingStoreError) -> PairingRecord? { try all()[name] }
 
     /// What tells one state of the file from another without reading it; nil where there is none.
     struct Stamp: Equatable, Sendable {
@@ -27,7 +36,45 @@ actor PairingShelf {
     func stamp() -> Stamp? {
         var status = stat()
         guard stat(store.path, &status) == 0 else { return nil }
-        return Stamp(file: UInt(status.st_ino), seconds: status.st_mtim.tv_sec, nanoseconds: status.st_mtim.tv_nsec)
+        return Stamp(file: UInt(status.st_ino), seconds: status.st_ctim.tv_sec, nanoseconds: status.st_ctim.tv_nsec)
+    }
+
+    /// How often the file is looked at while somebody waits for a change.
+    private static let glance = Duration.seconds(2)
+
+    private struct Waiter {
+        var stamp: Stamp?
+        var continuation: CheckedContinuation<Void, Never>
+    }
+
+    private var waiters: [UInt64: Waiter] = [:]
+    private var lastWaiter: UInt64 = 0
+    private var patrol: Task<Void, Never>?
+
+    /// Waits until the file is another than it was, or the task is cancelled. One look serves all who wait.
+    func change(from stamp: Stamp?) async {
+        lastWaiter += 1
+        let number = lastWaiter
+        await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                waiters[number] = Waiter(stamp: stamp, continuation: continuation)
+                if Task.isCancelled { return dismiss(number) }
+                if patrol == nil { patrol = Task { await look() } }
+            }
+        } onCancel: {
+            Task { await self.dismiss(number) }
+        }
+    }
+
+    private func dismiss(_ number: UInt64) { waiters.removeValue(forKey: number)?.continuation.resume() }
+
+    private func look() async {
+        while !waiters.isEmpty {
+            try? await Task.sleep(for: Self.glance)
+            let now = stamp()
+            for number in waiters.keys where waiters[number]?.stamp != now { dismiss(number) }
+        }
+        patrol = nil
     }
 
     /// Writes the file as it is, to find out whether that can be done.

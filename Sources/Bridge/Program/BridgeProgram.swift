@@ -129,6 +129,7 @@ public enum BridgeProgram {
     private static func run(
         _ settings: Settings, _ shelf: PairingShelf, _ crashTest: CrashTest?, _ logger: Logger
     ) async throws {
+        raiseDescriptorLimit()
         let pairings: [String: PairingRecord]
         do throws(PairingStoreError) { pairings = try await shelf.all() } catch { throw BridgeFailure.pairings(error) }
         let plan = BridgePlan(settings, pairings: Array(pairings.keys))

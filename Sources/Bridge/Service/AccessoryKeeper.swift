@@ -1,6 +1,7 @@
 import Contract
 import HomeKit
 import MQTT
+import Reactor
 import ServiceKit
 import Synchronization
 
@@ -144,8 +145,10 @@ struct AccessoryKeeper: Sendable {
                 guard let mailbox = requests[lamp] else { continue }
                 group.addTask { await work(link, mailbox, lamp, owner) }
             }
-            let following = Task { await follow(session, links, configuration, record.accessoryID, owner) }
-            let watching = Task { await endWithPairing(session, record) }
+            let following = Task(executorPreference: EventLoop.shared) {
+                await follow(session, links, configuration, record.accessoryID, owner)
+            }
+            let watching = Task(executorPreference: EventLoop.shared) { await endWithPairing(session, record) }
             await listen(session, links, owner)
             following.cancel()
             watching.cancel()
@@ -236,14 +239,13 @@ struct AccessoryKeeper: Sendable {
 
     /// Ends a session whose pairing was forgotten or replaced: some accessories go on with one that was unpaired.
     private func endWithPairing(_ session: HAPSession, _ record: PairingRecord) async {
-        var stamp: PairingShelf.Stamp?
-        while (try? await Task.sleep(for: Self.pairingGlance)) != nil {
-            let now = await shelf.stamp()
-            guard now != stamp else { continue }
-            stamp = now
+        while !Task.isCancelled {
+            let stamp = await shelf.stamp()
             // A file that cannot be read now says nothing.
-            guard let pairings = try? await shelf.all() else { continue }
-            if pairings[pairing]?.isSamePairing(as: record) != true { return await session.close() }
+            if let pairings = try? await shelf.all(), pairings[pairing]?.isSamePairing(as: record) != true {
+                return await session.close()
+            }
+            await shelf.change(from: stamp)
         }
     }
 

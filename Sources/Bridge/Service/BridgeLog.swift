@@ -16,14 +16,22 @@ extension Logger {
         }
     }
 
-    func done(_ command: LampCommand, _ origin: CommandOrigin, _ lamp: Identifier, _ values: LampValues) {
+    /// - Parameter duration: since the command was accepted.
+    func done(
+        _ command: LampCommand, _ origin: CommandOrigin, _ lamp: Identifier, _ values: LampValues, after duration: Duration?
+    ) {
+        guard self.level <= (origin.isStep ? .debug : .info) else { return }
+        let took = duration.map { "\(Int($0 / .microseconds(1))) µs" } ?? "-"
         let state = values.on ? "on" : "off"
         let level = values.brightness.map { "\($0)%" } ?? "-"
         switch command {
-        case .toggle: info("toggle", ["from": origin.name, "lamp": lamp, "state": state, "level": level])
-        case .identify: info("identify", ["from": origin.name, "lamp": lamp])
-        case .power: info("switch", ["from": origin.name, "lamp": lamp, "state": state, "level": level])
-        case .level: log(origin.isStep ? .debug : .info, "brightness", ["from": origin.name, "lamp": lamp, "state": state, "level": level])
+        case .toggle: info("toggle", ["from": origin.name, "lamp": lamp, "state": state, "level": level, "took": took])
+        case .identify: info("identify", ["from": origin.name, "lamp": lamp, "took": took])
+        case .power: info("switch", ["from": origin.name, "lamp": lamp, "state": state, "level": level, "took": took])
+        case .level:
+            log(
+                origin.isStep ? .debug : .info, "brightness",
+                ["from": origin.name, "lamp": lamp, "state": state, "level": level, "took": took])
         }
     }
 

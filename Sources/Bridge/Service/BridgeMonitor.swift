@@ -11,6 +11,7 @@ final class BridgeMonitor: Sendable {
     let metrics = Metrics()
     private let broker: BrokerMetrics
     private let accepted: Metrics.Counter
+    private let durations: Metrics.Histogram
     private let rejected: [Rejection: Metrics.Counter]
     private let lamps: [Identifier: LampMetrics]
     private let brokerTrouble = Mutex<String?>("there was no connection to the broker yet")
@@ -19,6 +20,9 @@ final class BridgeMonitor: Sendable {
         metrics.describeProcess(program: "handkit-bridge", version: Product.version)
         broker = BrokerMetrics(metrics)
         accepted = metrics.counter("handkit_commands_done_total", "Commands that a lamp carried out.")
+        durations = metrics.histogram(
+            "handkit_command_seconds", "From a command's arrival until the lamp's answer.",
+            bounds: [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5])
         rejected = Dictionary(
             uniqueKeysWithValues: Rejection.allCases.map { [metrics] reason in
                 let help = "Messages and commands that were not acted on, by reason."
@@ -39,7 +43,12 @@ final class BridgeMonitor: Sendable {
         }
     }
 
-    func done() { accepted.add() }
+    /// - Parameter duration: since the command was accepted; nil where that is not known.
+    func done(after duration: Duration?) {
+        accepted.add()
+        if let duration { durations.observe(duration / .seconds(1)) }
+    }
+
     func rejected(_ reason: Rejection) { rejected[reason]?.add() }
     func lamp(_ id: Identifier) -> LampMetrics? { lamps[id] }
 }

@@ -4,13 +4,14 @@ import CrashCapture
 import Diagnostics
 import HomeKit
 import MQTT
+import Reactor
 public import ServiceKit
 import Settings
 
 /// The bridge at work: MQTT on one side, lamps on the other, ``BridgeCore`` and a ``LampQueue`` for each lamp in between.
 ///
-/// All decisions are made in this actor, one at a time and without waiting, so that nothing is overtaken; what waits (the broker's
-/// connection, each lamp's session) runs beside it and hands over what happened.
+/// All decisions are made in this actor, one at a time and without waiting, so that nothing is overtaken. It shares the event loop with the
+/// lamps' connections and with the tasks between them: from a message to the lamp's socket no thread hands over to another.
 public actor BridgeService: Service {
     private struct Lamp {
         var queue: LampQueue
@@ -20,6 +21,7 @@ public actor BridgeService: Service {
         var isUp = false
         /// The last that was logged.
         var trouble: LampTrouble?
+        var awaited = AwaitedCommands()
     }
 
     private var core: BridgeCore
@@ -35,6 +37,8 @@ public actor BridgeService: Service {
     private let discovery: HAPDiscovery?
     private let logger: Logger
     private let topics: Topics
+
+    public nonisolated var unownedExecutor: UnownedSerialExecutor { EventLoop.shared.asUnownedSerialExecutor() }
 
     /// - Parameters:
     ///   - client: the connection to the broker, which somebody else keeps running; its events are read here.
@@ -75,12 +79,13 @@ public actor BridgeService: Service {
 
     /// Runs until the service is asked to end; then says that nobody watches the lamps any more.
     public func run() async throws {
+        let loop = EventLoop.shared
         await withTaskGroup { group in
-            group.addTask { [client] in
+            group.addTask(executorPreference: loop) { [client] in
                 for await event in client.events { await self.received(event) }
             }
-            if let discovery { group.addTask { await discovery.run() } }
-            for keeper in keepers { group.addTask { await keeper.run(for: self) } }
+            if let discovery { group.addTask(executorPreference: loop) { await discovery.run() } }
+            for keeper in keepers { group.addTask(executorPreference: loop) { await keeper.run(for: self) } }
             await waitForShutdown()
             if failure == nil { handle(.stopping) }
             group.cancelAll()
@@ -94,7 +99,7 @@ public actor BridgeService: Service {
 
     private func handle(_ input: BridgeCore.Input) {
         perform(core.handle(input, at: .now))
-        alarm.set(core.deadline) { [weak self] in await self?.rang() }
+        alarm.set(core.deadline) { [weak self] in self?.assumeIsolated { $0.rang() } }
     }
 
     private func rang() {
@@ -120,7 +125,9 @@ public actor BridgeService: Service {
     // MARK: The lamps
 
     private func handle(_ input: LampQueue.Input, of id: Identifier) {
-        guard let actions = lamps[id]?.queue.handle(input, at: .now) else { return }
+        let now = ContinuousClock.now
+        if case .command(let command, _, _) = input { lamps[id]?.awaited.accepted(command, at: now) }
+        guard let actions = lamps[id]?.queue.handle(input, at: now) else { return }
         for action in actions {
             switch action {
             case .send(let request): lamps[id]?.requests?.put(request)
@@ -134,13 +141,15 @@ public actor BridgeService: Service {
                 lamps[id]?.trouble = nil
                 handle(.lamp(id, .state(values)))
             case .done(let command, let origin, let values):
-                monitor.done()
-                logger.done(command, origin, id, values)
+                let duration = lamps[id]?.awaited.done(command, at: now)
+                monitor.done(after: duration)
+                logger.done(command, origin, id, values, after: duration)
                 if case .request(let number) = origin { handle(.lamp(id, .answered(request: number, error: nil))) }
                 if command == .toggle, case .camera(let camera) = origin {
                     handle(.lamp(id, .toggled(on: values.on, camera: camera)))
                 }
             case .dropped(let command, let origin, let reason):
+                lamps[id]?.awaited.dropped(command)
                 monitor.rejected(reason.rejection)
                 logger.dropped(command, origin, id, reason)
                 handle(.lamp(id, .dropped(command, reason.rejection)))
@@ -148,7 +157,7 @@ public actor BridgeService: Service {
             }
         }
         let deadline = lamps[id]?.queue.deadline
-        lamps[id]?.alarm.set(deadline) { [weak self] in await self?.rang(id) }
+        lamps[id]?.alarm.set(deadline) { [weak self] in self?.assumeIsolated { $0.rang(id) } }
     }
 
     private func rang(_ id: Identifier) {

@@ -1,9 +1,8 @@
-internal import Dispatch
-internal import MDNS
+internal import Reactor
 
 /// Performs an ``AccessoryServer`` on TCP connections: sockets and time, and no rule of HAP.
 ///
-/// Everything happens on one serial queue, `save` and `onReport` too. A connection that does not read what it is sent is closed.
+/// Everything happens on one event loop, `save` and `onReport` too. A connection that does not read what it is sent is closed.
 package actor AccessoryHost {
     /// Bytes that may wait for one connection.
     private static let maximumUnsent = 4 * 1024 * 1024
@@ -18,7 +17,7 @@ package actor AccessoryHost {
     private var server: AccessoryServer
     private var links: [AccessoryServer.Connection: Link] = [:]
     private var lastConnection: AccessoryServer.Connection = 0
-    private var acceptor: SocketWatch?
+    private var acceptor: LoopWatch?
     private var timer: (due: Duration, task: Task<Void, Never>)?
     private var isStopped = false
 
@@ -34,8 +33,8 @@ package actor AccessoryHost {
         }
 
         let socket: TCPSocket
-        var reader: SocketWatch?
-        var writer: SocketWatch?
+        var reader: LoopWatch?
+        var writer: LoopWatch?
         var steps: [Step] = []
         var unsent = 0
         var isPausing = false
@@ -53,7 +52,7 @@ package actor AccessoryHost {
         self.onReport = onReport
         self.onFailure = onFailure
         listener = try ListeningSocket(address)
-        loop = EventLoop(label: "accessory")
+        loop = .shared
     }
 
     /// Begins to take connections.
@@ -84,7 +83,7 @@ package actor AccessoryHost {
     private func updateAcceptor() {
         let accepts = server.acceptsConnections && !isStopped
         if accepts, acceptor == nil {
-            acceptor = listener.whenConnected(on: loop.queue) { [weak self] in
+            acceptor = listener.whenConnected(on: loop) { [weak self] in
                 self?.assumeIsolated { $0.accept() }
             }
         } else if !accepts {
@@ -97,7 +96,7 @@ package actor AccessoryHost {
         lastConnection += 1
         let connection = lastConnection
         var link = Link(socket: socket)
-        link.reader = socket.whenReadable(on: loop.queue) { [weak self] in
+        link.reader = socket.whenReadable(on: loop) { [weak self] in
             self?.assumeIsolated { $0.readable(connection) }
         }
         links[connection] = link
@@ -167,7 +166,7 @@ package actor AccessoryHost {
                     }
                 case .failed: return end(connection)
                 case .wouldBlock:
-                    links[connection]?.writer = link.socket.whenWritable(on: loop.queue) { [weak self] in
+                    links[connection]?.writer = link.socket.whenWritable(on: loop) { [weak self] in
                         self?.assumeIsolated { host in
                             host.links[connection]?.writer = nil
                             host.advance(connection)

@@ -1,5 +1,5 @@
-internal import Dispatch
 internal import Glibc
+internal import Reactor
 
 /// Why an accessory cannot listen; `errno` of the system call.
 package struct ListenFailure: Error, Equatable, Sendable {
@@ -51,9 +51,9 @@ final class ListeningSocket: Sendable {
         return TCPSocket(adopting: descriptor)
     }
 
-    /// Calls `handler` on `queue` while connections wait, as long as the result lives.
-    func whenConnected(on queue: DispatchQueue, _ handler: @escaping @Sendable () -> Void) -> SocketWatch {
-        socket.whenReadable(on: queue, handler)
+    /// Calls `handler` on `loop` while connections wait, as long as the result lives.
+    func whenConnected(on loop: EventLoop, _ handler: @escaping @Sendable () -> Void) -> LoopWatch {
+        socket.whenReadable(on: loop, handler)
     }
 
     private static func port(of descriptor: Int32) -> UInt16? {

@@ -1,5 +1,5 @@
 internal import Glibc
-internal import MDNS
+internal import Reactor
 
 /// One try to connect to one address.
 actor ConnectAttempt {
@@ -12,7 +12,7 @@ actor ConnectAttempt {
     private let loop: EventLoop
     private let clock: any Clock<Duration>
     private var caller: CheckedContinuation<Result<TCPSocket, Failure>, Never>?
-    private var watch: SocketWatch?
+    private var watch: LoopWatch?
     private var deadline: Task<Void, Never>?
 
     nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
@@ -29,7 +29,7 @@ actor ConnectAttempt {
             await withCheckedContinuation { continuation in
                 caller = continuation
                 if Task.isCancelled { return finish(.failure(.cancelled)) }
-                watch = socket.whenWritable(on: loop.queue) { [weak self] in
+                watch = socket.whenWritable(on: loop) { [weak self] in
                     self?.assumeIsolated { $0.writable(socket) }
                 }
                 deadline = Task { [weak self, clock] in

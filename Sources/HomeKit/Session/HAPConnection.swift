@@ -1,4 +1,4 @@
-internal import MDNS
+internal import Reactor
 
 /// Performs a ``Conversation`` on a TCP connection: sockets, deadlines and waiting callers, and no rule of HAP.
 actor HAPConnection {
@@ -10,8 +10,8 @@ actor HAPConnection {
 
     private var conversation: Conversation
     private var socket: TCPSocket?
-    private var reader: SocketWatch?
-    private var writer: SocketWatch?
+    private var reader: LoopWatch?
+    private var writer: LoopWatch?
     private var unsent: ArraySlice<UInt8> = []
     private var callers: [Conversation.ID: CheckedContinuation<Result<HTTPMessage, HAPError>, Never>] = [:]
     /// Until when the request on the wire may take, in time since the connection stood.
@@ -45,7 +45,7 @@ actor HAPConnection {
         for (index, candidate) in candidates.enumerated() {
             do throws(HAPError) {
                 let limit = index + 1 < candidates.count ? min(timeouts.connect, timeouts.connectAmongSeveral) : timeouts.connect
-                let loop = EventLoop(label: "HAP \(candidate.address)")
+                let loop = EventLoop.shared
                 let socket = try await connect(to: candidate.socket, of: candidate.address, loop, within: limit, clock)
                 let connection = HAPConnection(loop: loop, host: candidate.socket.host, timeouts: timeouts, clock: clock)
                 await connection.start(socket)
@@ -104,7 +104,7 @@ actor HAPConnection {
 
     private func start(_ socket: TCPSocket) {
         self.socket = socket
-        reader = socket.whenReadable(on: loop.queue) { [weak self] in
+        reader = socket.whenReadable(on: loop) { [weak self] in
             self?.assumeIsolated { $0.readable() }
         }
     }
@@ -184,7 +184,7 @@ actor HAPConnection {
             case .wrote(let count): unsent.removeFirst(count)
             case .failed(let errno): return execute(conversation.connectionEnded(errno: errno))
             case .wouldBlock:
-                writer = socket.whenWritable(on: loop.queue) { [weak self] in
+                writer = socket.whenWritable(on: loop) { [weak self] in
                     self?.assumeIsolated { $0.writable() }
                 }
                 return

@@ -1,7 +1,7 @@
-internal import Dispatch
 internal import Glibc
+internal import Reactor
 
-/// Owns one non-blocking TCP socket and closes it when the last user, Dispatch's sources included, is done with it.
+/// Owns one non-blocking TCP socket and closes it when the last user, watches included, is done with it.
 final class TCPSocket: Sendable {
     let descriptor: Int32
 
@@ -88,14 +88,14 @@ final class TCPSocket: Sendable {
         return code == EAGAIN ? .wouldBlock : .failed(errno: code)
     }
 
-    /// Calls `handler` on `queue` whenever there is something to read, as long as the result lives.
-    func whenReadable(on queue: DispatchQueue, _ handler: @escaping @Sendable () -> Void) -> SocketWatch {
-        SocketWatch(DispatchSource.makeReadSource(fileDescriptor: descriptor, queue: queue), on: self, handler)
+    /// Calls `handler` on `loop` whenever there is something to read, as long as the result lives.
+    func whenReadable(on loop: EventLoop, _ handler: @escaping @Sendable () -> Void) -> LoopWatch {
+        loop.whenReadable(descriptor, of: self, handler)
     }
 
-    /// Calls `handler` on `queue` whenever there is room to write, as long as the result lives.
-    func whenWritable(on queue: DispatchQueue, _ handler: @escaping @Sendable () -> Void) -> SocketWatch {
-        SocketWatch(DispatchSource.makeWriteSource(fileDescriptor: descriptor, queue: queue), on: self, handler)
+    /// Calls `handler` on `loop` whenever there is room to write, as long as the result lives.
+    func whenWritable(on loop: EventLoop, _ handler: @escaping @Sendable () -> Void) -> LoopWatch {
+        loop.whenWritable(descriptor, of: self, handler)
     }
 
     /// Best effort: a kernel that lacks one of these options still carries the connection.
@@ -105,19 +105,4 @@ final class TCPSocket: Sendable {
     }
 
     private func set(_ level: Int, _ option: Int32, _ value: Int32) { set(Int32(level), option, value) }
-}
-
-/// Owns one Dispatch source on a socket: cancels it when released, and keeps the socket open until the source has let go of it.
-final class SocketWatch: Sendable {
-    // Dispatch sources may be cancelled from any thread.
-    private nonisolated(unsafe) let source: any DispatchSourceProtocol
-
-    fileprivate init(_ source: any DispatchSourceProtocol, on socket: TCPSocket, _ handler: @escaping @Sendable () -> Void) {
-        self.source = source
-        source.setEventHandler(handler: handler)
-        source.setCancelHandler { _ = socket }
-        source.resume()
-    }
-
-    deinit { source.cancel() }
 }

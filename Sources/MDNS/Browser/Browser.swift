@@ -1,10 +1,10 @@
-internal import Dispatch
+internal import Reactor
 internal import Synchronization
 
 /// Looks for the services of one type on all of the machine's networks, without any daemon.
 ///
 /// Questions go out from ports of its own, and answers come back to them, so that it works where another program holds port 5353. Where
-/// that can be shared it listens there as well, and hears services as they come and go. It works on a serial queue of its own and does
+/// that can be shared it listens there as well, and hears services as they come and go. It works on the process's event loop and does
 /// nothing between two datagrams and the next time to ask.
 public actor Browser {
     /// When the first questions are repeated, since datagrams get lost (RFC 6762, 5.2).
@@ -25,18 +25,18 @@ public actor Browser {
     public nonisolated let sightings: AsyncStream<ServiceSighting>
 
     private let outlet: AsyncStream<ServiceSighting>.Continuation
-    private let executor = EventLoop(label: "mDNS browser")
+    private let loop = EventLoop.shared
     private var table: ServiceTable
     private var askers: [MulticastSocket] = []
     private var listeners: [MulticastSocket] = []
-    private var watches: [MulticastWatch] = []
+    private var watches: [LoopWatch] = []
     private var interfaces: [NetworkInterface] = []
     private var gapRounds = 0
     private var lastRound: ContinuousClock.Instant?
     private var round: Task<Void, Never>?
     private var nextID: UInt16 = 1
 
-    public nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
+    public nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
 
     /// Opens the sockets; whoever cannot have port 5353 goes without.
     ///
@@ -83,8 +83,8 @@ public actor Browser {
         outlet.finish()
     }
 
-    private func watch(_ socket: MulticastSocket, isToAll: Bool) -> MulticastWatch {
-        socket.whenReadable(on: executor.queue) { [weak self] in
+    private func watch(_ socket: MulticastSocket, isToAll: Bool) -> LoopWatch {
+        socket.whenReadable(on: loop) { [weak self] in
             self?.assumeIsolated { $0.readable(socket, isToAll) }
         }
     }

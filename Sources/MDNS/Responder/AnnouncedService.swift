@@ -59,8 +59,18 @@ struct ServiceRecords: Sendable {
     /// Asks whether somebody else has the name already (RFC 6762, 8.1).
     var probe: DNSMessage {
         DNSMessage(
-            isResponse: false, questions: [DNSQuestion(service.name, .any, wantsUnicast: true)], authorities: [serviceRecord])
+            isResponse: false, questions: [DNSQuestion(service.name, .any, wantsUnicast: true)], authorities: uniqueRecords)
     }
+
+    /// What becomes of the name where a message asks for it too; nil where it does not.
+    func contest(_ message: DNSMessage) -> ProbeContest.Outcome? {
+        guard !message.isResponse, message.questions.contains(where: { $0.name == service.name }) else { return nil }
+        let theirs = message.authorities.filter { $0.name == service.name }
+        return theirs.isEmpty ? nil : ProbeContest.outcome(ours: uniqueRecords, theirs: theirs)
+    }
+
+    /// What nobody else may say of the name.
+    private var uniqueRecords: [DNSRecord] { [serviceRecord, textRecord] }
 
     /// Whether a message says that the name belongs to another service.
     func isConflict(_ message: DNSMessage) -> Bool {
@@ -153,6 +163,11 @@ struct ServiceRecords: Sendable {
         record.flushesCache = false
         return record
     }
+}
+
+extension DNSMessage {
+    /// Whether others may answer the same question too, so that all who do wait for a time of their own (RFC 6762, 6).
+    var isShared: Bool { answers.contains { $0.type == .ptr } }
 }
 
 extension DNSQuestion {

@@ -1,30 +1,39 @@
-internal import Dispatch
 internal import Glibc
+internal import Reactor
 
 /// Keeps one service known on the network: announces it, answers questions about it, says goodbye.
 ///
-/// Beside a running mDNS daemon it shares port 5353 with it, as every responder may. It works on a serial queue of its own.
+/// Beside a running mDNS daemon it shares port 5353 with it, as every responder may. It works on the process's event loop.
 public actor Responder {
     /// When an announcement is repeated, since datagrams get lost (RFC 6762, 8.3 asks for at least two, a second apart).
     private static let repeats: [Duration] = [.seconds(1), .seconds(3)]
     private static let probes = 3
     private static let probeInterval = Duration.milliseconds(250)
+    /// How long the loser waits where two ask for a name at once (RFC 6762, 8.2).
+    private static let defeatInterval = Duration.seconds(1)
+    /// Milliseconds that an answer waits which others may give as well (RFC 6762, 6).
+    static let sharedDelay = 20.0...120.0
+    /// How many answers wait; of more, each goes at once.
+    private static let maximumWaiting = 64
     /// How often the machine's interfaces and addresses are looked at.
     private static let patrol = Duration.seconds(5)
 
-    private let executor: ResponderExecutor
+    private let loop = EventLoop.shared
     private let address: [UInt8]?
     private let extraAddresses: [[UInt8]]
 
     private var records: ServiceRecords
     private var sockets: [MulticastSocket]
-    private var watches: [MulticastWatch] = []
+    private var watches: [LoopWatch] = []
     private var interfaces: [NetworkInterface] = []
     private var isAnnounced = false
     private var isTaken = false
+    private var isBeaten = false
+    private var waiting: [UInt64: LoopTimer] = [:]
+    private var lastAnswer: UInt64 = 0
     private var repeating: Task<Void, Never>?
 
-    public nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
+    public nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
 
     /// Opens the sockets.
     ///
@@ -35,7 +44,6 @@ public actor Responder {
         records = ServiceRecords(service: service)
         self.address = address.flatMap(IPAddress.bytes)
         self.extraAddresses = extraAddresses.compactMap(IPAddress.bytes)
-        executor = ResponderExecutor()
         sockets = [try MulticastSocket(.ipv4, port: MulticastSocket.port)]
         // A machine without IPv6 has no such socket, and needs none.
         if let socket = try? MulticastSocket(.ipv6, port: MulticastSocket.port) { sockets.append(socket) }
@@ -47,7 +55,7 @@ public actor Responder {
     /// Announces the service and answers until the task is cancelled; then says goodbye.
     public func run() async {
         watches = sockets.map { socket in
-            socket.whenReadable(on: executor.queue) { [weak self] in
+            socket.whenReadable(on: loop) { [weak self] in
                 self?.assumeIsolated { $0.readable(socket) }
             }
         }
@@ -62,6 +70,7 @@ public actor Responder {
         sendToAll { _ in records.goodbye }
         isAnnounced = false
         watches = []
+        waiting = [:]
     }
 
     /// Replaces the service's text, and says so.
@@ -73,14 +82,21 @@ public actor Responder {
 
     /// Asks whether the name is free, and takes the next one until it is.
     private func settleName() async {
+        // Machines that start together are not to ask in step (RFC 6762, 8.1).
+        try? await Task.sleep(for: Self.probeInterval * .random(in: 0...1))
         while !Task.isCancelled {
-            isTaken = false
-            for _ in 0..<Self.probes where !isTaken {
+            (isTaken, isBeaten) = (false, false)
+            for _ in 0..<Self.probes where !isTaken && !isBeaten {
                 sendToAll { _ in records.probe }
                 try? await Task.sleep(for: Self.probeInterval)
             }
-            guard isTaken else { return }
-            records.service = records.service.renamed
+            if isTaken {
+                records.service = records.service.renamed
+            } else if isBeaten {
+                try? await Task.sleep(for: Self.defeatInterval)
+            } else {
+                return
+            }
         }
     }
 
@@ -139,24 +155,24 @@ public actor Responder {
                 let message = try? DNSMessage(decoding: datagram.bytes)
             else { continue }
             if !isAnnounced, records.isConflict(message) { isTaken = true }
+            if !isAnnounced, records.contest(message) == .lost { isBeaten = true }
             guard isAnnounced else { continue }
             let isLegacy = datagram.sender.port != MulticastSocket.port
             guard let answer = records.answer(to: message, isLegacy: isLegacy, addresses(of: interface)) else { continue }
             let isUnicast = isLegacy || message.questions.allSatisfy(\.wantsUnicast)
             let endpoint = isUnicast ? datagram.sender : .group(socket.family)
-            try? socket.send(answer.encoded, to: endpoint, interface: interface.index)
+            let send: @Sendable () -> Void = { try? socket.send(answer.encoded, to: endpoint, interface: datagram.interface) }
+            if answer.isShared, !isLegacy { sendLater(send) } else { send() }
         }
     }
-}
 
-/// Runs the responder on a serial Dispatch queue, which its sockets use too.
-private final class ResponderExecutor: SerialExecutor {
-    let queue = DispatchQueue(label: "mDNS")
-
-    func enqueue(_ job: consuming ExecutorJob) {
-        let job = UnownedJob(job)
-        queue.async { job.runSynchronously(on: self.asUnownedSerialExecutor()) }
+    private func sendLater(_ send: @escaping @Sendable () -> Void) {
+        guard waiting.count < Self.maximumWaiting else { return send() }
+        lastAnswer += 1
+        let number = lastAnswer
+        waiting[number] = loop.timer(at: .now + .milliseconds(.random(in: Self.sharedDelay))) { [weak self] in
+            send()
+            self?.assumeIsolated { $0.waiting[number] = nil }
+        }
     }
-
-    func checkIsolated() { dispatchPrecondition(condition: .onQueue(queue)) }
 }

@@ -118,7 +118,7 @@ public struct ConfigurationSection {
 
     /// A list of single values: a YAML list, or in the environment a text split at commas and spaces. Nil where it is absent or any item
     /// is wrong.
-    public func list<Value>(_ key: String, expected: String, _ parse: (String) -> Value?) -> [Value]? {
+    public func list<Value>(_ key: String, expected: @autoclosure () -> String, _ parse: (String) -> Value?) -> [Value]? {
         let child = path.appending(key)
         reader.learn(child)
         if let override = reader.override(child) {
@@ -126,23 +126,23 @@ public struct ConfigurationSection {
             let values = texts.compactMap(parse)
             if values.count == texts.count { return values }
             for text in texts where parse(text) == nil {
-                reader.report(child, environment: override.name, .wrongValue(text, expected: expected))
+                reader.report(child, environment: override.name, .wrongValue(text, expected: expected()))
             }
             return nil
         }
         guard let node = entry(key)?.value, node.shape != .nothing else { return nil }
         guard case .list(let items) = node.content else {
-            reader.report(child, line: node.line, .wrongShape(found: node.shape.rawValue, expected: "a list, each item \(expected)"))
+            reader.report(child, line: node.line, .wrongShape(found: node.shape.rawValue, expected: "a list, each item \(expected())"))
             return nil
         }
         let values = items.enumerated().compactMap { index, item -> Value? in
             guard case .scalar(let text) = item.content else {
-                let fault = ConfigurationProblem.Fault.wrongShape(found: item.shape.rawValue, expected: expected)
+                let fault = ConfigurationProblem.Fault.wrongShape(found: item.shape.rawValue, expected: expected())
                 reader.report(child.appending(index), line: item.line, fault)
                 return nil
             }
             if let value = parse(text) { return value }
-            reader.report(child.appending(index), line: item.line, .wrongValue(text, expected: expected))
+            reader.report(child.appending(index), line: item.line, .wrongValue(text, expected: expected()))
             return nil
         }
         return values.count == items.count ? values : nil

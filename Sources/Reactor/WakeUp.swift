@@ -1,14 +1,14 @@
-import Glibc
+internal import Glibc
 
 /// Wakes a thread that waits in `poll`.
-final class WakeUp: Sendable {
+package final class WakeUp: Sendable {
     /// Readable once ``signal()`` was called.
-    let descriptor: Int32
+    package let descriptor: Int32
     private let writing: Int32
 
-    init() {
+    package init() {
         var ends: [Int32] = [0, 0]
-        precondition(pipe(&ends) == 0, "the system has no pipe left for MQTT")
+        precondition(pipe(&ends) == 0, "the system has no pipe left")
         for end in ends {
             _ = fcntl(end, F_SETFD, FD_CLOEXEC)
             _ = fcntl(end, F_SETFL, O_NONBLOCK)
@@ -22,14 +22,15 @@ final class WakeUp: Sendable {
         close(writing)
     }
 
-    func signal() {
+    package func signal() {
         // A full pipe wakes just as well.
         var byte: UInt8 = 0
         _ = write(writing, &byte, 1)
     }
 
-    func clear() {
+    package func clear() {
         var bytes: (UInt64, UInt64) = (0, 0)
-        while withUnsafeMutableBytes(of: &bytes, { read(descriptor, $0.baseAddress, $0.count) }) > 0 {}
+        // Less than it could hold is all there was.
+        while withUnsafeMutableBytes(of: &bytes, { read(descriptor, $0.baseAddress, $0.count) == $0.count }) {}
     }
 }
