@@ -114,9 +114,13 @@ let package = Package(
         program("handkit-recognizer", ["CrashCapture", "Recognizer", "Settings"]),
         program("handkit-bridge", ["Bridge", "CrashCapture", "Settings"]),
         program("handkit-lamp", ["CrashCapture", "Lamp", "Settings"]),
+        program("handkit-bench-hap", ["HomeKit", "Reactor"]),
         program(
             "handkit-bench",
-            ["CAllocations", "Camera", "HandTracking", "HomeKit", "Imaging", "Inference", "Recognizer", "ServiceKit", "Settings"]),
+            [
+                "CAllocations", "Camera", "Contract", "HandTracking", "HomeKit", "Imaging", "Inference", "MQTT", "Reactor", "Recognizer",
+                "ServiceKit", "Settings", "TestSupport",
+            ]),
 
         .executableTarget(
             name: "handkit-fuzz", dependencies: ["Cryptography", "HomeKit", "MDNS"], path: "Tests/Fuzz", swiftSettings: swiftSettings),

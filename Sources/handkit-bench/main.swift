@@ -3,6 +3,8 @@ internal import Glibc
 internal import ServiceKit
 internal import Settings
 
+private let programs = OptionSyntax.value("programs", "FOLDER", "Where the programs are; .build/release by default.")
+
 let syntax = ProgramSyntax(
     name: "handkit-bench", version: Product.version,
     abstract: "Measures what the programs cost, beside their peers where those are given.",
@@ -20,16 +22,45 @@ let syntax = ProgramSyntax(
             discussion: "Run it from the package's folder, built with 'swift build -c release'.",
             options: [
                 .value("peer", "PYTHON", "Python with HAP-python 5.2.0 and aiohomekit 4.0.1; deploy/setup's by default."),
-                .value("bridge", "PROGRAM", "The bridge whose memory is measured; .build/release/handkit-bridge by default."),
+                programs,
+            ]),
+        CommandSyntax(
+            "path", "From a frame to a lamp: delays, CPU and memory of both services, beside the same in Python",
+            discussion: """
+                Run it from the package's folder, built with 'swift build -c release', with the peers of deploy/setup and a Mosquitto. A \
+                clip without end, the HAP-python lamp and the broker are the same for both.
+                """,
+            options: [
+                .value("clip", "FILE", "The clip that is played again and again."),
+                .value("peer", "PYTHON", "Python with mediapipe 0.10.21, OpenCV, paho-mqtt and aiohomekit 4.0.1."),
+                .value("seconds", "N", "How long is measured, 40 unless given.", kind: .integer(5...3600)), programs,
+            ]),
+        CommandSyntax(
+            "growth", "What a bridge takes and costs with ever more lamps that are all moved at once",
+            options: [
+                .value("lamps", "N,N,…", "How many; 1,10,100,1000 unless given."),
+                .value("rate", "N", "Steps a second of each slide, 2 unless given.", kind: .number(0.1...30)), programs,
             ]),
     ])
 
 let code = await syntax.run(Array(CommandLine.arguments.dropFirst())) { arguments in
     let environment = ProcessInfo.processInfo.environment
+    raiseDescriptorLimit()
+    let folder = arguments["programs"] ?? ".build/release"
     switch arguments.command {
+    case "path":
+        var bench = PathBench(
+            peerPython: arguments["peer"], programs: folder, clip: arguments["clip"] ?? "Tests/Clips/slide_return.avi")
+        if let seconds = arguments.integer("seconds") { bench.measured = .seconds(seconds) }
+        print(try await bench.run(), terminator: "")
+    case "growth":
+        var bench = GrowthBench(programs: folder)
+        if let lamps = arguments["lamps"] { bench.counts = lamps.split(separator: ",").compactMap { Int($0) } }
+        if let rate = arguments["rate"].flatMap({ Double($0) }) { bench.rate = rate }
+        print(try await bench.run(), terminator: "")
     case "hap":
         let python = arguments["peer"] ?? "\(environment["HANDKIT_PREFIX"] ?? ".handkit")/peers/bin/python"
-        let bench = HAPBench(python: python, bridge: arguments["bridge"] ?? ".build/release/handkit-bridge")
+        let bench = HAPBench(python: python, programs: folder)
         print(try await bench.run(), terminator: "")
     default:
         let clips = arguments["clips"] ?? "Tests/Clips/pinch_hold_release_pinch.avi,Tests/Clips/empty_room.avi"

@@ -13,10 +13,11 @@ package final class Mosquitto: Sendable {
     /// - Parameters:
     ///   - users: names and passwords; anyone may enter where there are none.
     ///   - settings: more lines for `mosquitto.conf`, which belong to its one listener.
-    package init(users: [String: String] = [:], settings: [String] = []) async throws {
+    ///   - logs: a log type of Mosquitto's; with `information` it says no word of each message, and ``subscribe(_:)`` cannot wait.
+    package init(users: [String: String] = [:], settings: [String] = [], logs: String = "all") async throws {
         port = try freePort()
         folder = try Paths.temporaryFolder()
-        var lines = ["listener \(port) 127.0.0.1", "user root", "log_dest stderr", "log_type all", "persistence false"]
+        var lines = ["listener \(port) 127.0.0.1", "user root", "log_dest stderr", "log_type \(logs)", "persistence false"]
         if users.isEmpty {
             lines.append("allow_anonymous true")
         } else {
