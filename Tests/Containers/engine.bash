@@ -5,6 +5,9 @@
 readonly swift_image=swift:6.3-bookworm debian_image=debian:bookworm-slim
 engine=
 daemon=
+had_bridge=true
+# shellcheck source=Tests/Containers/debian.bash
+. "${BASH_SOURCE[0]%/*}/debian.bash"
 
 say() { printf '%(%T)T %s\n' -1 "$*"; }
 
@@ -22,20 +25,53 @@ skip() {
     fail "$1"
 }
 
+install_engine() {
+    local missing=()
+    command -v dockerd >/dev/null || missing+=(docker.io)
+    command -v debootstrap >/dev/null || missing+=(debootstrap)
+    [ "${#missing[@]}" -gt 0 ] || return 0
+    say "installing ${missing[*]}"
+    { apt-get -qq update && DEBIAN_FRONTEND=noninteractive apt-get -qq --yes install --no-install-recommends "${missing[@]}"; } >"$work/apt" 2>&1 ||
+        skip "apt-get: $(tail -n 1 "$work/apt")"
+}
+
+# fetch_plugins FOLDER: Compose and the client of BuildKit. Debian 12 has neither; those of Debian 13 are single files that run on it.
+fetch_plugins() {
+    local apt=$work/plugins options package
+    say 'fetching Compose and buildx'
+    mkdir -p "$apt"/{lists/partial,cache/archives/partial,files}
+    printf 'deb [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] %s trixie main\n' "$(debian_mirror)" >"$apt/sources"
+    : >"$apt/status"
+    options=(-qq -o "Dir::State::Lists=$apt/lists" -o "Dir::State::Status=$apt/status" -o "Dir::Cache=$apt/cache"
+        -o "Dir::Etc::SourceList=$apt/sources" -o Dir::Etc::SourceParts=/dev/null -o APT::Sandbox::User=root)
+    (cd "$apt" && apt-get "${options[@]}" update && apt-get "${options[@]}" download docker-compose docker-buildx) >"$work/apt" 2>&1 ||
+        skip "apt-get: $(tail -n 1 "$work/apt")"
+    for package in "$apt"/*.deb; do dpkg-deb --extract "$package" "$apt/files"; done
+    cp "$apt"/files/usr/libexec/docker/cli-plugins/* "$1/cfg/cli-plugins/"
+    rm -rf "$apt"
+}
+
 start_engine() {
     if docker info >/dev/null 2>&1; then
         engine=there
         return
     fi
     [ "$(id -u)" -eq 0 ] || skip 'no engine is running, and starting one needs root'
-    command -v dockerd >/dev/null || skip "there is no dockerd: apt-get install docker.io"
     local folder=${HANDKIT_DOCKER:-/tmp/handkit-docker}
-    $prepare || [ -d "$folder/data" ] || skip "there are no base images in $folder; --prepare makes them"
-    mkdir -p "$folder"
+    if $prepare; then
+        mkdir -p "$folder/cfg/cli-plugins"
+        install_engine
+    fi
+    command -v dockerd >/dev/null || skip "there is no dockerd; --prepare installs it"
+    [ -d "$folder" ] || skip "there are no base images in $folder; --prepare makes them"
     export DOCKER_HOST=unix://$folder/docker.sock
     [ ! -d "$folder/cfg" ] || export DOCKER_CONFIG=$folder/cfg
+    if $prepare && ! { docker compose version && docker buildx version; } >/dev/null 2>&1; then fetch_plugins "$folder"; fi
     # Another engine on this machine may have both already, and they stay its.
-    if ! ip link show docker0 >/dev/null 2>&1; then iptables-save >"$work/iptables" 2>/dev/null || true; fi
+    if ! ip link show docker0 >/dev/null 2>&1; then
+        had_bridge=false
+        iptables-save >"$work/iptables"
+    fi
     dockerd --data-root "$folder/data" --exec-root "$folder/exec" --pidfile "$folder/dockerd.pid" --host "$DOCKER_HOST" \
         --storage-driver overlay2 >"$folder/dockerd.log" 2>&1 &
     daemon=$!
@@ -54,9 +90,10 @@ start_engine() {
 stop_engine() {
     kill "$daemon" 2>/dev/null || true
     wait "$daemon" 2>/dev/null || true
-    if [ -s "$work/iptables" ]; then
+    if ! $had_bridge; then
         ip link delete docker0 2>/dev/null || true
-        iptables-restore <"$work/iptables" || true
+        # What was saved names only the tables that there were.
+        { printf '*%s\n%s\nCOMMIT\n' nat '' filter ':FORWARD ACCEPT [0:0]' && cat "$work/iptables"; } | iptables-restore || true
     fi
 }
 
@@ -64,8 +101,7 @@ make_bases() {
     if ! docker image inspect "$debian_image" >/dev/null 2>&1; then
         $prepare || skip "there is no image $debian_image; --prepare makes one"
         say "making $debian_image"
-        debootstrap --variant=minbase bookworm "$work/root" >"$work/debootstrap.log"
-        cp /etc/apt/sources.list.d/*.sources "$work/root/etc/apt/sources.list.d/" 2>/dev/null && : >"$work/root/etc/apt/sources.list"
+        make_debian "$work/root" "$work/debootstrap" || fail "debootstrap: $(tail -n 1 "$work/debootstrap")"
         rm -rf "$work"/root/var/cache/apt/archives/*.deb "$work"/root/var/lib/apt/lists/*_*
         tar -C "$work/root" -c . | docker import --change 'CMD ["bash"]' - "$debian_image" >/dev/null
         rm -rf "$work/root"
