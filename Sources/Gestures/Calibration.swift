@@ -84,6 +84,7 @@ public struct Calibration: Sendable {
         guard tremble <= 0.25 else { throw .notStill(tremble) }
 
         let room = openGap - pinchGap
+        (settings.pinch.unit, settings.slide.unit) = (.palm, .palm)
         settings.pinch.certainClose = hundredths(min(max(pinchGap + 0.2 * room, 0.15), 0.45))
         settings.pinch.close = hundredths(max(settings.pinch.certainClose - 0.05, 0.1))
         settings.pinch.open = hundredths(settings.pinch.certainClose + max(0.15 * room, 0.05))

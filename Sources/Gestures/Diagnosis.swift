@@ -38,10 +38,10 @@ extension Diagnosis {
             switch pinch {
             case .unarmed(let since): (.unarmed, since.map { share(time - $0, of: settings.seenOpen) } ?? 0)
             case .open: (.open, 0)
-            case .closing(let candidate): (.closing, share(candidate.touched, of: candidate.dwell(shape, settings)))
+            case .closing(let candidate): (.closing, candidate.progress(settings))
             case .pinched: (.pinched, 0)
             case .opening(let since):
-                (.opening, share(time - since, of: shape.gap > settings.wideOpen ? settings.release : settings.doubtfulRelease))
+                (.opening, share(time - since, of: PinchMachine.release(of: shape, settings: settings)))
             }
         self.slide =
             switch slide {
@@ -49,11 +49,5 @@ extension Diagnosis {
             case .resting: .resting
             case .sliding: .sliding
             }
-    }
-}
-
-extension PinchMachine.Candidate {
-    fileprivate func dwell(_ shape: HandShape, _ settings: PinchSettings) -> Double {
-        shape.reach >= settings.certainReach && !isSudden ? settings.dwell : settings.doubtfulDwell
     }
 }

@@ -94,24 +94,25 @@ public struct GestureRecognizer: Sendable {
         var events: [GestureEvent] = []
         assign(hands, at: time)
         for index in players.indices {
-            guard let hand = hands.first(where: { $0.track == players[index].track }), let shape = players[index].shape(of: hand, at: time),
+            guard let hand = hands.first(where: { $0.track == players[index].track }),
+                let shape = players[index].shape(of: hand, at: time, unit: settings.pinch.unit, width: width, height: height),
                 players[index].counts(hand, shape, at: time, settings: settings.hands, width: width, height: height)
             else {
-                players[index].pinch.lost()
+                players[index].missed()
                 // A fast hand is a blur in a frame or two of a slide; the slide waits for it.
                 if time - players[index].lastSeen > settings.pinch.lost {
                     report(players[index].slide.interrupted(), track: players[index].track, width: width, to: &events)
                 }
                 continue
             }
-            players[index].remember(hand, shape, at: time)
+            players[index].remember(hand, shape, at: time, settings: settings.pinch)
             guard isArmed, mayAct(hand.track, at: time) else {
                 players[index].pinch.standBy()
                 report(players[index].slide.interrupted(), track: hand.track, width: width, to: &events)
                 continue
             }
             let action = players[index].pinch.saw(shape, at: time, settings: settings.pinch)
-            let slideAction = players[index].slideAction(shape, at: time, interval: interval, settings: settings)
+            let slideAction = players[index].slideAction(shape, at: time, interval: interval, width: width, settings: settings)
             report(slideAction, track: hand.track, width: width, to: &events)
             if action == .toggle { events.append(.toggle(hand: hand.side, confidence: Double(hand.presence))) }
             if players[index].pinch.isEngaged || slide?.track == hand.track { lock = (hand.track, time + settings.hands.lock) }
@@ -199,8 +200,9 @@ private struct Player: Sendable {
     var slide = SlideMachine()
     private(set) var pose: FingerPose = []
     private var plausibility = HandPlausibility()
-    private var gapNoise = NoiseGate()
     private(set) var lastShape: HandShape?
+    /// Frames since then that did not show it.
+    private var missedFrames = 0
     /// Where an open palm was first shown, for as long as it stays there.
     private var palmShown: HandShape?
     // Cut-offs chosen on the labelled clips: no visible lag at 3 palms a second, jitter at rest below a tenth of the start travel.
@@ -224,8 +226,15 @@ private struct Player: Sendable {
             && settings.zone.contains(x: shape.knuckles.x / Double(width), y: shape.knuckles.y / Double(height))
     }
 
-    mutating func remember(_ hand: Hand, _ shape: HandShape, at time: Double) {
-        (lastShape, lastSeen) = (shape, time)
+    mutating func missed() {
+        missedFrames += 1
+        pinch.lost()
+    }
+
+    mutating func remember(_ hand: Hand, _ shape: HandShape, at time: Double, settings: PinchSettings) {
+        // A single frame may be missing at any rate.
+        if missedFrames > 1, time - lastSeen > settings.unseen { pinch.returned() }
+        (lastShape, lastSeen, missedFrames) = (shape, time, 0)
         pose = FingerPose(hand, previous: pose)
         if pose != .all {
             palmShown = nil
@@ -245,11 +254,14 @@ private struct Player: Sendable {
     }
 
     /// The shape of a hand with what only its past tells.
-    mutating func shape(of hand: Hand, at time: Double) -> HandShape? {
+    mutating func shape(of hand: Hand, at time: Double, unit: LengthUnit, width: Int, height: Int) -> HandShape? {
         guard var shape = HandShape(hand) else { return nil }
-        shape.gap = gapNoise.pass(shape.gap, at: time)
+        if unit == .picture { shape.gap = HandShape.pictureGap(hand, width: width, height: height) }
         if let lastShape, time > lastSeen {
             let interval = time - lastSeen
+            // Sinks within a second to what it is; a hand that pinches keeps the measure it had.
+            let sinking = (lastShape.openGap - shape.gap) * min(interval, 1)
+            shape.openGap = pinch.isEngaged ? lastShape.openGap : max(shape.gap, lastShape.openGap - sinking)
             // Fades within a tenth of a second, about the time a pinch takes to close.
             let faded = lastShape.closingSpeed * max(0, 1 - interval / 0.1)
             shape.closingSpeed = max((lastShape.gap - shape.gap) / interval, faded)
@@ -257,14 +269,17 @@ private struct Player: Sendable {
         return shape
     }
 
-    mutating func slideAction(_ shape: HandShape, at time: Double, interval: Double, settings: GestureSettings) -> SlideMachine.Action? {
+    mutating func slideAction(
+        _ shape: HandShape, at time: Double, interval: Double, width: Int, settings: GestureSettings
+    ) -> SlideMachine.Action? {
+        let unit = settings.slide.unit == .palm ? shape.palm : Double(width)
         let tip = SIMD2(filterX.smooth(shape.tip.x, at: time, unit: shape.palm), filterY.smooth(shape.tip.y, at: time, unit: shape.palm))
         guard shape.reach >= settings.slide.reach, shape.gap > settings.pinch.open, !pinch.isEngaged else { return slide.interrupted() }
         return slide.saw(
             SlideMachine.Sight(
                 pose: SlideMachine.Pose(tip: tip, knuckles: shape.knuckles, gap: shape.gap, reach: shape.reach, angle: shape.angle),
                 isPointing: shape.others <= settings.slide.pointing,
-                speed: filterX.speed / shape.palm, palm: shape.palm, time: time, interval: interval),
+                speed: filterX.speed / unit, unit: unit, time: time, interval: interval),
             settings: settings.slide)
     }
 }

@@ -65,11 +65,21 @@ public struct ArmingSettings: Hashable, Sendable {
     public init() {}
 }
 
+/// What lengths are measured in.
+public enum LengthUnit: String, Hashable, Sendable, CaseIterable {
+    /// Sizes of the hand's own palm: the same near and far.
+    case palm
+    /// The picture, as HandKit did: its width along x and its height along y.
+    case picture
+}
+
 /// When thumb and index finger count as pinched.
 ///
 /// Unless another origin is named, the numbers are the measured gate of 18 clips with 5 real pinches, which found all five and
 /// fired never wrongly.
 public struct PinchSettings: Hashable, Sendable {
+    /// What the gaps below are in.
+    public var unit = LengthUnit.palm
     /// Thumb tip to index tip in palm sizes, below which the hand may be pinching. Touching fingers measured 0.08–0.24.
     public var close = 0.25
     /// The same where the index finger is stretched as in no fist: seen from the thumb's side touching fingers measured up to 0.28, and
@@ -96,6 +106,9 @@ public struct PinchSettings: Hashable, Sendable {
     public var doubtfulRelease = 0.15
     /// How long a hand must have been seen open before it may pinch, in seconds.
     public var seenOpen = 0.2
+    /// How long a hand may be out of sight between open and pinched, in seconds from sight to sight: two frames at 30 a second, as a fast
+    /// hand's blur takes. After longer, and more than one frame, it has to be seen open anew.
+    public var unseen = 0.11
     /// How long a hand may be lost before everything about it is forgotten, in seconds.
     public var lost = 0.3
 
@@ -113,6 +126,8 @@ public struct SlideSettings: Hashable, Sendable {
     }
 
     public var direction = Direction.natural
+    /// What ways and speeds below are in.
+    public var unit = LengthUnit.palm
     /// Brightness points for one frame width of movement; HandKit's rule is 100.
     public var gain = 100.0
     /// Index tip to index knuckle in palm lengths, at least: a stretched finger measured 0.67–0.84 in slides, a fist at most 0.55.
@@ -140,7 +155,7 @@ public struct SlideSettings: Hashable, Sendable {
     /// How many times wider than high the way must be to be sideways.
     public var sideways = 1.2
     /// Share of the finger's way that the knuckles must go too: all of it when the arm moves, 0.8 when the forearm swings, about half when
-    /// the hand turns on its wrist, hardly any when a pinch or a fist closes.
+    /// the hand turns on its wrist, hardly any when a pinch or a fist closes. At 0 it is not asked what else of the hand moves.
     public var wholeHand = 0.7
     /// How far gap and reach may depart from those at rest, in palm sizes, before it is another shape of the hand and no slide.
     public var steadiness = 0.25

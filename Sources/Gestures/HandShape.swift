@@ -20,6 +20,8 @@ struct HandShape: Hashable, Sendable {
     var palm: Double
     /// How fast the gap was closing lately, in palm sizes a second.
     var closingSpeed = 0.0
+    /// The gap that the hand lately had when it was open, 0 where it was not seen open; in the gap's unit.
+    var openGap = 0.0
 
     init?(_ hand: Hand) {
         func point(_ joint: Joint) -> SIMD2<Double> { SIMD2(Double(hand[joint].x), Double(hand[joint].y)) }
@@ -43,6 +45,12 @@ struct HandShape: Hashable, Sendable {
 }
 
 extension HandShape {
+    /// Thumb tip to index tip in a picture whose sides are both 1.
+    static func pictureGap(_ hand: Hand, width: Int, height: Int) -> Double {
+        let (thumb, index) = (hand[.thumbTip], hand[.indexTip])
+        return length(SIMD2(Double(thumb.x - index.x) / Double(width), Double(thumb.y - index.y) / Double(height)))
+    }
+
     /// Whether the knuckles are still where they were: within a third of a palm, more than a steady hand sways.
     func isStill(_ other: HandShape) -> Bool { length(other.knuckles - knuckles) <= palm / 3 }
 }

@@ -49,10 +49,10 @@ enum SlideMachine: Hashable, Sendable {
         var pose: Pose
         /// The index finger is stretched and its neighbours are not.
         var isPointing = true
-        /// Smoothed speed of the tip along x, palm sizes a second.
+        /// Smoothed speed of the tip along x, units a second.
         var speed: Double
-        /// Palm size in pixels.
-        var palm: Double
+        /// What ways are measured in, in pixels: the palm's size, unless the settings want another.
+        var unit: Double
         var time: Double
         /// Seconds since the frame before.
         var interval: Double
@@ -81,7 +81,7 @@ enum SlideMachine: Hashable, Sendable {
         let (time, space) = sight.isPointing ? (settings.restTime, settings.restSpace) : (settings.openRestTime, settings.openRestSpace)
         // A hand that turns or closes is slow for a moment too, but changes its shape meanwhile.
         guard let stillness, stillness.about.shapeMatches(sight.pose, within: settings.steadiness / 2),
-            (sight.pose.tip - stillness.about.tip).largest <= space * sight.palm
+            (sight.pose.tip - stillness.about.tip).largest <= space * sight.unit
         else { return .waiting(Stillness(since: sight.time, about: sight.pose)) }
         return sight.time - stillness.since >= time ? .resting(anchor: sight.pose) : .waiting(stillness)
     }
@@ -92,19 +92,20 @@ enum SlideMachine: Hashable, Sendable {
             self = .waiting(nil)
             return nil
         }
-        let tip = (pose.tip - anchor.tip) / sight.palm
-        let knuckles = (pose.knuckles - anchor.knuckles) / sight.palm
+        let tip = (pose.tip - anchor.tip) / sight.unit
+        let knuckles = (pose.knuckles - anchor.knuckles) / sight.unit
         if tip.largest < settings.startTravel {
             self = .resting(anchor: anchor.approaching(pose, share: sight.interval / (settings.driftTime + sight.interval)))
             return nil
         }
         let isMeant = abs(sight.speed) >= settings.startSpeed
         let isSideways = abs(tip.x) >= settings.sideways * abs(tip.y)
-        let isWholeHand = knuckles.x * tip.x > 0 && abs(knuckles.x) >= settings.wholeHand * abs(tip.x)
         // A fingertip is about 1.8 palms from the wrist: a hand that turns on it moves the tip by its angle times that.
         let turn = (pose.angle - anchor.angle).remainder(dividingBy: 2 * .pi)
         let isTurning = abs(turn) * 1.8 > 0.5 * abs(tip.x)
-        guard isMeant, isSideways, isWholeHand, !isTurning else {
+        let isWholeHand =
+            settings.wholeHand == 0 || knuckles.x * tip.x > 0 && abs(knuckles.x) >= settings.wholeHand * abs(tip.x) && !isTurning
+        guard isMeant, isSideways, isWholeHand else {
             self = .waiting(nil)
             return nil
         }

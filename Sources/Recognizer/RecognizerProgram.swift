@@ -161,7 +161,7 @@ public enum RecognizerProgram {
             command: topics.camera(camera, .profileSet)
         ).category(.config).icon("account-switch")
         return .camera(
-            camera, topics: topics, version: Product.version, features: features, more: profiles.isEmpty ? [] : [choice])
+            camera, topics: topics, version: Product.version, features: features, more: [choice])
     }
 
     private static func replay(_ arguments: Arguments) async throws {

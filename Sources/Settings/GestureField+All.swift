@@ -5,6 +5,7 @@ extension GestureField {
     public static let all: [GestureField] = pinch + slide + hands + arming
 
     private static let pinch: [GestureField] = [
+        .choice("pinch.unit", \.pinch.unit, "What the gaps are measured in; picture: its width and height."),
         .number("pinch.close", \.pinch.close, 0.01...5, "palms", "Finger tips nearer than this are pinched."),
         .number("pinch.certain_close", \.pinch.certainClose, 0.01...5, "palms", "The same where the reach is certain."),
         .number("pinch.open", \.pinch.open, 0.01...5, "palms", "Finger tips further apart than this are open."),
@@ -17,11 +18,13 @@ extension GestureField {
         .time("pinch.release_ms", \.pinch.release, "How long the tips are apart before a pinch is over."),
         .time("pinch.doubtful_release_ms", \.pinch.doubtfulRelease, "The same where they are not wide apart."),
         .time("pinch.seen_open_ms", \.pinch.seenOpen, "How long a hand is seen open before it may pinch."),
+        .time("pinch.unseen_ms", \.pinch.unseen, "How long a hand may be out of sight between open and pinched."),
         .time("pinch.lost_ms", \.pinch.lost, "How long a hand may be gone before it is forgotten."),
     ]
 
     private static let slide: [GestureField] = [
         .choice("slide.direction", \.slide.direction, "natural: movement to your own right brightens."),
+        .choice("slide.unit", \.slide.unit, "What ways and speeds are measured in; picture: its width."),
         .number("slide.gain", \.slide.gain, 1...1000, "%/picture", "Brightness for a movement across the whole picture."),
         .number("slide.reach", \.slide.reach, 0...5, "palms", "How far the index finger is stretched at least."),
         .number("slide.rest_space", \.slide.restSpace, 0...5, "palms", "How far a resting finger may tremble."),

@@ -14,11 +14,11 @@ public struct GestureProfiles: Equatable, Sendable {
 
     public func path(of name: Identifier) -> String { "\(folder)/\(name).yaml" }
 
-    /// The names of those that are there, sorted.
+    /// The names of those that are there, in the folder or built in, sorted.
     public func names() -> [Identifier] {
         let files = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
-        return files.filter { $0.hasSuffix(".yaml") }.compactMap { try? Identifier(String($0.dropLast(5))) }
-            .sorted { $0.rawValue < $1.rawValue }
+        let saved = files.filter { $0.hasSuffix(".yaml") }.map { String($0.dropLast(5)) }
+        return Set(saved + Self.builtIn.map(\.name)).compactMap { try? Identifier($0) }.sorted { $0.rawValue < $1.rawValue }
     }
 
     /// A profile's settings over others.
@@ -26,7 +26,7 @@ public struct GestureProfiles: Equatable, Sendable {
         _ name: Identifier, over settings: GestureSettings = GestureSettings(), environment: [String: String] = [:]
     ) throws(SettingsError) -> GestureSettings {
         let path = path(of: name)
-        let document = try YAMLDocument(file: path)
+        let document = try document(of: name, at: path)
         let reader = ConfigurationReader(
             document: document, file: path, environment: environment, prefix: "\(Settings.environmentPrefix)_GESTURES")
         var settings = settings
@@ -34,6 +34,13 @@ public struct GestureProfiles: Equatable, Sendable {
         let problems = reader.finish().problems
         guard problems.isEmpty else { throw .invalid(problems) }
         return settings
+    }
+
+    private func document(of name: Identifier, at path: String) throws(SettingsError) -> YAMLDocument {
+        if !FileManager.default.fileExists(atPath: path), let builtIn = Self.builtIn.first(where: { $0.name == name.rawValue }) {
+            return try YAMLDocument(Array(builtIn.text.utf8), of: path)
+        }
+        return try YAMLDocument(file: path)
     }
 
     /// Writes a profile, whole or not at all, in place of one of the same name.

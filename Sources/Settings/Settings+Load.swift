@@ -216,6 +216,11 @@ extension YAMLDocument {
         } catch {
             throw .unreadable(error)
         }
+        try self.init(bytes, of: path)
+    }
+
+    /// - Parameter path: The file that problems are reported for.
+    init(_ bytes: [UInt8], of path: String) throws(SettingsError) {
         do {
             try self.init(parsing: bytes)
         } catch {

@@ -80,6 +80,31 @@ struct PinchTests {
         #expect(stage.events.isEmpty)
     }
 
+    /// Shows an open hand, hides it just before or while the fingers touch, and shows it pinched.
+    private func hidden(frames: Int, rate: Double, closing: Bool) -> Stage {
+        var stage = Stage(rate: rate)
+        stage.show(1, .open)
+        stage.show((Double(frames) + (closing ? 1 : 0)) / rate) { $0 == 0 && closing ? [.pinched] : [] }
+        stage.show(1, .pinched)
+        return stage
+    }
+
+    @Test(arguments: [(10.0, 1), (15, 1), (30, 1), (30, 2), (60, 4), (120, 10)], [false, true])
+    func `a pinch counts though a few frames of it are missing`(view: (rate: Double, missing: Int), closing: Bool) {
+        #expect(hidden(frames: view.missing, rate: view.rate, closing: closing).toggles.count == 1)
+    }
+
+    @Test(arguments: [(10.0, 2), (15, 2), (30, 4), (30, 8), (60, 8), (120, 15), (120, 35)], [false, true])
+    func `a hand that was out of sight for longer and returns pinched must be seen open first`(
+        view: (rate: Double, missing: Int), closing: Bool
+    ) {
+        var stage = hidden(frames: view.missing, rate: view.rate, closing: closing)
+        #expect(stage.toggles.isEmpty)
+        stage.show(0.5, .open)
+        stage.show(0.5, .pinched)
+        #expect(stage.toggles.count == 1)
+    }
+
     @Test func `a gap in the view starts the dwell anew`() {
         var settings = GestureSettings()
         (settings.pinch.dwell, settings.pinch.doubtfulDwell) = (0.2, 0.2)
@@ -147,6 +172,55 @@ struct PinchTests {
         }
         stage.show(0.6, .open)
         #expect(stage.toggles.isEmpty)
+    }
+
+    @Test(arguments: [15.0, 30])
+    func `fingers that touch and seem half apart in every other frame, as in the dark, are one pinch`(rate: Double) {
+        var halfApart = SyntheticHand.pinched
+        halfApart.gap = 0.6
+        var stage = Stage(rate: rate)
+        stage.show(1, .open)
+        stage.show(1.5) { [Int(($0 * rate).rounded()) % 2 == 0 ? .pinched : halfApart] }
+        #expect(stage.toggles.count == 1)
+        stage.show(0.5, .open)
+        stage.show(0.5, .pinched)
+        #expect(stage.toggles.count == 2)
+    }
+
+    @Test func `fingers that are wide apart in between did not pinch`() {
+        var stage = Stage()
+        stage.show(1, .open)
+        stage.show(1.5) { [Int(($0 * 30).rounded()) % 2 == 0 ? .pinched : .open] }
+        #expect(stage.toggles.isEmpty)
+    }
+
+    @Test(arguments: [(0.33, 0), (0.6, 1)])
+    func `a finger that folds before it meets the thumb makes a fist, however far it then seems stretched`(folded: Double, toggles: Int) {
+        var folding = SyntheticHand.open
+        (folding.reach, folding.gap) = (folded, 0.6)
+        var closed = SyntheticHand.fist
+        closed.reach = 0.53
+        var stage = Stage()
+        stage.show(1, .open)
+        stage.show(0.1, folding)
+        // Every fourth frame the finger seems folded again.
+        stage.show(0.2, closed)
+        for _ in 0..<10 {
+            stage.show(0.033, folded < 0.47 ? .fist : closed)
+            stage.show(0.2, closed)
+        }
+        #expect(stage.toggles.count == toggles)
+    }
+
+    @Test func `fingers that were together as a fist have to open before they pinch`() {
+        var stage = Stage()
+        stage.show(1, .open)
+        stage.show(0.7, .fist)
+        stage.show(1, .pinched)
+        #expect(stage.toggles.isEmpty)
+        stage.show(0.5, .open)
+        stage.show(0.5, .pinched)
+        #expect(stage.toggles.count == 1)
     }
 
     @Test func `a pinch is over only when it was open for a while`() {
@@ -259,6 +333,25 @@ struct PinchTests {
             stage.show(0.5, pinched)
             stage.show(0.5, open)
             #expect(stage.toggles.count == 1)
+        }
+    }
+
+    @Test func `measured in the picture, a gap counts by its share of the sides, at once where no dwell is set`() throws {
+        var settings = GestureSettings()
+        settings.pinch.unit = .picture
+        (settings.pinch.close, settings.pinch.certainClose, settings.pinch.open, settings.pinch.wideOpen) = (0.015, 0.015, 0.03, 0.03)
+        (settings.pinch.dwell, settings.pinch.doubtfulDwell, settings.pinch.release) = (0, 0, 0)
+        settings.pinch.sudden = 1000
+        // 0.12 palm lengths at 0.8 and 0.6 to the sides are 0.0214 of the picture from near, and 0.0097 from half as near.
+        for (palm, toggles) in [(110.0, 0), (50, 1)] {
+            var stage = Stage(settings: settings)
+            var (open, pinched) = (SyntheticHand.open, SyntheticHand.pinched)
+            (open.palm, pinched.palm) = (palm, palm)
+            stage.show(1, open)
+            let contact = stage.time
+            stage.show(1, pinched)
+            #expect(stage.toggles.count == toggles)
+            if toggles == 1 { #expect(try #require(stage.toggles.first).time == contact) }
         }
     }
 

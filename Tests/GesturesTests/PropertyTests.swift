@@ -1,3 +1,4 @@
+import Glibc
 import TestSupport
 import Testing
 
@@ -37,7 +38,8 @@ private struct Scenario {
         moves = (0..<8).map { _ in Move.allCases.randomElement(using: &random) ?? .pinch }
     }
 
-    var duration: Double { Double(moves.count) * Move.duration }
+    /// With a second of rest at the end, so that a slow camera sees the last slide end.
+    var duration: Double { Double(moves.count) * Move.duration + 1 }
 
     func pose(_ time: Double) -> SyntheticHand? {
         let index = min(Int(time / Move.duration), moves.count - 1)
@@ -111,10 +113,64 @@ struct PropertyTests {
         }
     }
 
-    @Test(arguments: [15.0, 20, 24, 25, 50, 60])
+    @Test(arguments: [10.0, 12, 15, 20, 24, 25, 50, 60, 100, 120])
     func `how many frames a second there are changes no toggle, no beginning and no end`(rate: Double) {
         for (number, scenario) in Self.scenarios.enumerated() {
             #expect(scenario.played(rate: rate).milestones == Self.references[number].milestones, "scenario \(number): \(scenario.moves)")
+        }
+    }
+
+    @Test(arguments: [5.0, 7.5])
+    func `a camera of a few frames a second shows every pinch, and none that was not there`(rate: Double) {
+        for (number, scenario) in Self.scenarios.enumerated() {
+            #expect(scenario.played(rate: rate).toggles.count == Self.references[number].toggles.count, "scenario \(number)")
+        }
+    }
+
+    @Test(arguments: [-0.35, 0.35])
+    func `a camera that hangs askew changes no toggle, no beginning and no end`(angle: Double) {
+        let (sine, cosine) = (sin(angle), cos(angle))
+        for (number, scenario) in Self.scenarios.enumerated() {
+            let stage = scenario.played { hand in
+                var hand = hand
+                let (x, y) = (hand.wrist.x - 320, hand.wrist.y - 240)
+                hand.wrist = SIMD2(320 + x * cosine - y * sine, 240 + x * sine + y * cosine)
+                hand.rotation += angle
+                return hand
+            }
+            #expect(stage.milestones == Self.references[number].milestones, "scenario \(number): \(scenario.moves)")
+        }
+    }
+
+    @Test(arguments: [(480, 1.0), (854, 1), (1280, 2), (1080, 1.5)])
+    func `a picture of another shape around the same hand changes no toggle, no beginning and no end`(width: Int, scale: Double) {
+        for (number, scenario) in Self.scenarios.enumerated() {
+            let stage = scenario.played(width: width) { hand in
+                var hand = hand
+                hand.palm *= scale
+                hand.wrist = SIMD2(Double(width) / 2 + (hand.wrist.x - 320) * scale, hand.wrist.y * scale)
+                return hand
+            }
+            #expect(stage.milestones == Self.references[number].milestones, "scenario \(number): \(scenario.moves)")
+        }
+    }
+
+    @Test(arguments: [1, 2, 3] as [UInt64])
+    func `a tracker's noise, lost frames and uneven times change no toggle, no beginning and no end`(seed: UInt64) {
+        for (number, scenario) in Self.scenarios.enumerated() {
+            var random = SeededGenerator(seed: seed)
+            var stage = Stage(seed: seed)
+            stage.noise = 0.64
+            var wasLost = false
+            for frame in 0..<Int(scenario.duration * 30) {
+                let time = (Double(frame) + Double.random(in: -0.3...0.3, using: &random)) / 30
+                // One frame in twenty does not show the hand, never two in a row, and as many are missing altogether.
+                let chance = wasLost ? 1 : Double.random(in: 0...1, using: &random)
+                wasLost = chance < 0.1
+                if chance < 0.05 { continue }
+                stage.show(wasLost ? [] : scenario.pose(time).map { [$0] } ?? [], at: time)
+            }
+            #expect(stage.milestones == Self.references[number].milestones, "scenario \(number): \(scenario.moves)")
         }
     }
 

@@ -49,6 +49,19 @@ struct SlideTests {
         #expect(abs(try #require(stage.steps.last).value - 70) < 2)
     }
 
+    @Test(arguments: [(LengthUnit.palm, 55.0, ["began", "ended"]), (.palm, 110, []), (.picture, 55, []), (.picture, 110, [])])
+    func `a way to begin with is one of the palm or of the picture, as it is set`(unit: LengthUnit, palm: Double, milestones: [String]) {
+        var settings = GestureSettings()
+        settings.slide.unit = unit
+        if unit == .picture { (settings.slide.startTravel, settings.slide.startSpeed, settings.slide.stopSpeed) = (0.05, 0.1, 0.05) }
+        var hand = SyntheticHand.pointing
+        hand.palm = palm
+        // 0.31 and 0.15 palms, 0.027 of the picture.
+        var stage = Stage(settings: settings)
+        stage.slide(-17, 0.4, from: hand)
+        #expect(stage.milestones == milestones)
+    }
+
     @Test func `there and back brings back the start`() throws {
         var stage = Stage(brightness: 50)
         stage.slide(-160)

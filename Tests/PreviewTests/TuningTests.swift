@@ -85,7 +85,7 @@ struct TuningTests {
         #expect(preview.respond(to: post("/profiles/use", #"{"name":"anna"}"#)).status == 200)
         #expect(recognizer.settings.withLock { $0?.pinch.close } == 0.21)
         let form = text(preview.respond(to: HTTPRequest(method: "GET", path: "/settings")))
-        #expect(form.contains(#""profiles":["anna"]"#) && form.contains(#""profile":"anna""#))
+        #expect(form.contains(#""profiles":["anna","default","handkit"]"#) && form.contains(#""profile":"anna""#))
         for name in ["", "../anna", "a/b", "Anna", ".."] {
             #expect(preview.respond(to: post("/profiles", #"{"name":"\#(name)"}"#)).status == 422, "\(name)")
         }

@@ -40,7 +40,7 @@ struct GestureFieldTests {
         let folder = try Paths.temporaryFolder()
         defer { Paths.remove(folder) }
         let profiles = GestureProfiles(folder: "\(folder)/new/profiles")
-        #expect(profiles.names() == [])
+        #expect(profiles.names().map(\.rawValue) == ["default", "handkit"])
         var settings = GestureSettings()
         settings.pinch.close = 0.31
         settings.pinch.dwell = 0.123
@@ -49,10 +49,31 @@ struct GestureFieldTests {
         settings.slide.direction = .reversed
         try profiles.save(settings, as: Identifier("anna"))
         try profiles.save(GestureSettings(), as: Identifier("a-2"))
-        #expect(profiles.names().map(\.rawValue) == ["a-2", "anna"])
+        #expect(profiles.names().map(\.rawValue) == ["a-2", "anna", "default", "handkit"])
         var other = GestureSettings()
         other.pinch.open = 3
         #expect(try profiles.load(Identifier("anna"), over: other) == settings)
+    }
+
+    @Test func `the profile of HandKit measures in the picture as the app did, and the default one brings back the defaults`() throws {
+        let profiles = GestureProfiles(folder: "/nowhere")
+        let loaded = try load("gestures: {profile: handkit, slide: {direction: reversed}}\n")
+        let settings = loaded.gestures
+        #expect(settings.pinch.unit == .picture && settings.pinch.close == 0.015 && settings.pinch.open == 0.03)
+        #expect(settings.pinch.dwell == 0 && settings.pinch.reach == 0)
+        #expect(settings.slide.unit == .picture && settings.slide.startSpeed == 0.3 && settings.slide.stopSpeed == 0.15)
+        #expect(settings.slide.direction == .reversed)
+        #expect(try profiles.load(Identifier("default"), over: settings) == GestureSettings())
+        let tuned = try load("gestures: {profile: handkit}\n", environment: ["HANDKIT_GESTURES_PINCH_OPEN": "0.05"])
+        #expect(tuned.gestures.pinch.open == 0.05)
+    }
+
+    @Test func `a saved profile wins over one that comes with the program`() throws {
+        let folder = try Paths.temporaryFolder()
+        defer { Paths.remove(folder) }
+        let profiles = GestureProfiles(folder: folder)
+        try profiles.save(GestureSettings(), as: Identifier("handkit"))
+        #expect(try profiles.load(Identifier("handkit")) == GestureSettings())
     }
 
     @Test func `a profile wins over the file and the environment over both`() throws {

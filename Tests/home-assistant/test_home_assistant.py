@@ -11,7 +11,8 @@ from world import PATIENCE, REPOSITORY, World, eventually, labels
 
 CAMERA_ENTITIES = {
     "event.handkit_camera_toggle", "sensor.handkit_camera_brightness", "binary_sensor.handkit_camera_hand", "sensor.handkit_camera_fingers",
-    "switch.handkit_camera_enabled", "sensor.handkit_camera_last_crash", "sensor.handkit_camera_frame_rate", "sensor.handkit_camera_frame_age",
+    "switch.handkit_camera_enabled", "select.handkit_camera_profile", "sensor.handkit_camera_last_crash", "sensor.handkit_camera_frame_rate",
+    "sensor.handkit_camera_frame_age",
 }
 LAMP_ENTITIES = {"light.desk", "sensor.desk_status", "button.desk_identify"}
 BRIDGE_ENTITIES = {
@@ -220,7 +221,7 @@ class HomeAssistantTests(unittest.IsolatedAsyncioTestCase):
         self.world.write("profiles/day.yaml", "pinch:\n  close: 0.2\n")
         self.world.write("profiles/night.yaml", "pinch:\n  close: 0.22\n")
         await self.one_of_each(more=f"gestures:\n  profiles: {self.world.path('profiles')}\n")
-        await self.state_is("select.handkit_camera_profile", state="unknown", options=["day", "night"])
+        await self.state_is("select.handkit_camera_profile", state="unknown", options=["day", "default", "handkit", "night"])
         await self.ha().call("select.select_option", entity_id="select.handkit_camera_profile", option="night")
         await self.state_is("select.handkit_camera_profile", state="night")
         self.assertEqual("night", await self.world.retained("handkit/camera/camera/profile"))
