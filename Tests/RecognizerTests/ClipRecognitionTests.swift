@@ -34,16 +34,25 @@ private struct Recognised {
     var slides: [(began: Double, ended: Double, from: Double, to: Double)] = []
     var last = 50.0
 
-    init(_ name: String, settings: Settings? = nil, path: String? = nil) throws {
+    /// - Parameters:
+    ///   - path: Of the clip, where it is not among the tests' own.
+    ///   - step: Only every so many frames of the clip are shown.
+    ///   - isDoubled: Each is shown twice, the second time half a frame later.
+    init(_ name: String, settings: Settings? = nil, path: String? = nil, step: Int = 1, isDoubled: Bool = false) throws {
         var settings = settings ?? Settings()
         settings.camera.models = settings.camera.models ?? "\(Paths.prefix)/models"
         var recognition = try Recognition(settings: settings, startBrightness: 50)
         let source = UprightSource(
             try ClipSource(path: path ?? "\(Paths.root)/Tests/Clips/\(name).avi"), rotation: Rotation(degrees: settings.camera.rotation))
-        var time = 0.0
+        var (number, time) = (0, 0.0)
         while let frame = try source.nextFrame() {
+            defer { number += 1 }
+            guard number.isMultiple(of: step) else { continue }
             time = frame.time
             take(try recognition.observe(frame))
+            guard isDoubled else { continue }
+            time += 1.0 / 60
+            take(try recognition.observe(Frame(image: frame.image, time: time, sequence: frame.sequence)))
         }
         take(recognition.interrupt(at: time))
     }
@@ -79,6 +88,19 @@ struct ClipRecognitionTests {
             #expect(abs(way + 100 * wanted.dx) < 3)
         }
         #expect(abs(recognised.last - 50) < 2)
+    }
+
+    @Test(
+        arguments: ["pinch_hold_release_pinch", "lost_while_pinched", "slide_return", "fist_negative"], [1, 2, 3])
+    func `a clip gives the same events at 60, 15 and 10 frames a second as at 30`(name: String, step: Int) throws {
+        let reference = try Recognised(name)
+        let other = try Recognised(name, step: step, isDoubled: step == 1)
+        #expect(other.toggles.count == reference.toggles.count)
+        // A frame more or less, and the dwell in whole frames.
+        for (time, wanted) in zip(other.toggles, reference.toggles) { #expect(abs(time - wanted) <= 0.12) }
+        #expect(other.slides.count == reference.slides.count)
+        for (slide, wanted) in zip(other.slides, reference.slides) { #expect(abs(slide.to - wanted.to) < 2) }
+        #expect(abs(other.last - reference.last) < 2)
     }
 
     @Test(arguments: ["fist_negative", "empty_room"])
