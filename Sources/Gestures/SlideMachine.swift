@@ -29,12 +29,17 @@ enum SlideMachine: Hashable, Sendable {
         var about: Pose
     }
 
+    struct Stay: Hashable, Sendable {
+        var since: Double
+        var x: Double
+    }
+
     struct Slide: Hashable, Sendable {
         var anchor: Pose
         /// Pixels from the anchor along x.
         var way: Double
-        /// Since when the finger has been slower than the speed that ends a slide.
-        var slowSince: Double?
+        /// Since when, and about which place along x, the finger has stayed as near as a slow one does.
+        var stay: Stay
     }
 
     /// Each carries the way from the resting place along x, in pixels.
@@ -110,25 +115,25 @@ enum SlideMachine: Hashable, Sendable {
             return nil
         }
         let way = pose.tip.x - anchor.tip.x
-        self = .sliding(Slide(anchor: anchor, way: way, slowSince: nil))
+        self = .sliding(Slide(anchor: anchor, way: way, stay: Stay(since: sight.time, x: pose.tip.x)))
         return .began(way)
     }
 
     private mutating func follow(_ slide: Slide, _ sight: Sight, settings: SlideSettings) -> Action? {
         guard slide.anchor.shapeMatches(sight.pose, within: settings.steadiness) else { return interrupted() }
         var slide = slide
-        if abs(sight.speed) >= settings.stopSpeed {
-            slide.slowSince = nil
-        } else if slide.slowSince == nil {
-            slide.slowSince = sight.time
+        // The way within the time, not the speed of a frame: pictures that come twice, and noise, make a resting finger look fast.
+        let stopTime = max(settings.stopTime, sight.interval)
+        if abs(sight.pose.tip.x - slide.stay.x) > settings.stopSpeed * stopTime * sight.unit {
+            slide.stay = Stay(since: sight.time, x: sight.pose.tip.x)
         }
-        let slowFor = slide.slowSince.map { sight.time - $0 } ?? 0
-        if slowFor >= settings.stopTime {
+        let slowFor = sight.time - slide.stay.since
+        if slowFor >= stopTime {
             self = .resting(anchor: sight.pose)
             return .ended(slide.way)
         }
         // Half-way to the end the smoothing has caught up; what comes then is the hand's sway, not the slide.
-        if slowFor < settings.stopTime / 2 { slide.way = sight.pose.tip.x - slide.anchor.tip.x }
+        if slowFor < stopTime / 2 { slide.way = sight.pose.tip.x - slide.anchor.tip.x }
         self = .sliding(slide)
         return .moved(slide.way)
     }

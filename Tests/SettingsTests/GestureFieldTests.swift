@@ -64,8 +64,8 @@ struct GestureFieldTests {
         #expect(settings.slide.unit == .picture && settings.slide.startSpeed == 0.3 && settings.slide.stopSpeed == 0.15)
         #expect(settings.slide.direction == .reversed)
         #expect(try profiles.load(Identifier("default"), over: settings) == GestureSettings())
-        let tuned = try load("gestures: {profile: handkit}\n", environment: ["HANDKIT_GESTURES_PINCH_OPEN": "0.05"])
-        #expect(tuned.gestures.pinch.open == 0.05)
+        let tuned = try load("gestures: {profile: handkit}\n", environment: ["HANDKIT_GESTURES_PINCH_DWELL_MS": "90"])
+        #expect(tuned.gestures.pinch.dwell == 0.09 && tuned.gestures.pinch.close == 0.015)
     }
 
     @Test func `a saved profile wins over one that comes with the program`() throws {
