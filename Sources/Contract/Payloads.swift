@@ -13,18 +13,22 @@ public struct ToggleEvent: Codable, Equatable, Sendable {
     public var id: String
     /// When the frame was captured, UTC.
     public var ts: Timestamp
+    /// The same by a clock that nobody sets: seconds since the sender's host started, sleep included, to the millisecond. What an event's age
+    /// is told by; nil from senders that do not say it.
+    public var uptime: Double?
     public var hand: HandSide
     /// 0 to 1: presence of the hand in the frame that completed the pinch.
     public var confidence: Double
     public var v: Int
 
-    public init(id: String, ts: Timestamp, hand: HandSide, confidence: Double) {
-        (eventType, self.id, self.ts, self.hand, self.confidence, v) = (Self.eventType, id, ts, hand, confidence, schemaVersion)
+    public init(id: String, ts: Timestamp, uptime: Double? = nil, hand: HandSide, confidence: Double) {
+        (eventType, self.id, self.ts, self.uptime) = (Self.eventType, id, ts, uptime)
+        (self.hand, self.confidence, v) = (hand, confidence, schemaVersion)
     }
 
     private enum CodingKeys: String, CodingKey {
         case eventType = "event_type"
-        case id, ts, hand, confidence, v
+        case id, ts, uptime, hand, confidence, v
     }
 }
 
@@ -41,10 +45,13 @@ public struct BrightnessEvent: Codable, Equatable, Sendable {
     public var displacement: Double
     public var id: String
     public var ts: Timestamp
+    /// As ``ToggleEvent/uptime``.
+    public var uptime: Double?
     public var v: Int
 
-    public init(value: Double, phase: Phase, displacement: Double, id: String, ts: Timestamp) {
-        (self.value, self.phase, self.displacement, self.id, self.ts, v) = (value, phase, displacement, id, ts, schemaVersion)
+    public init(value: Double, phase: Phase, displacement: Double, id: String, ts: Timestamp, uptime: Double? = nil) {
+        (self.value, self.phase, self.displacement) = (value, phase, displacement)
+        (self.id, self.ts, self.uptime, v) = (id, ts, uptime, schemaVersion)
     }
 }
 

@@ -88,7 +88,7 @@ struct Announcer: Sendable {
         send(topics.state, Payload.encode(state), qos: .atLeastOnce, retain: true)
     }
 
-    mutating func announce(_ event: GestureEvent, at time: Timestamp) {
+    mutating func announce(_ event: GestureEvent, at time: ArrivalTime) {
         let sent: Bool
         switch writer.write(event, at: time) {
         case .toggle(let toggle):

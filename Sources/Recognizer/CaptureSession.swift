@@ -5,10 +5,10 @@ internal import Imaging
 internal import ServiceKit
 internal import Settings
 
-/// A frame and when it reached us by the system's clock.
+/// A frame and when it reached us.
 struct CapturedFrame: Sendable {
     var frame: Frame
-    var arrival: Timestamp
+    var arrival: ArrivalTime
     /// What the source lost until then.
     var counters: SourceCounters
     /// What is new about the camera's own rate.

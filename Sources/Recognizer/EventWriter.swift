@@ -18,14 +18,15 @@ public struct EventWriter: Sendable {
         case brightness(BrightnessEvent)
     }
 
-    /// - Parameter time: When the frame that completed the gesture was captured, by the system's clock.
-    public mutating func write(_ event: GestureEvent, at time: Timestamp) -> Event {
+    /// - Parameter time: When the frame that completed the gesture was captured.
+    public mutating func write(_ event: GestureEvent, at time: ArrivalTime) -> Event {
         count += 1
         let id = "\(boot)-\(count)"
         switch event {
         case .toggle(let hand, let confidence):
             return .toggle(
-                ToggleEvent(id: id, ts: time, hand: hand == .left ? .left : .right, confidence: confidence.rounded(2)))
+                ToggleEvent(
+                    id: id, ts: time.ts, uptime: time.uptime, hand: hand == .left ? .left : .right, confidence: confidence.rounded(2)))
         case .brightness(let value, let phase, let displacement):
             let phase: BrightnessEvent.Phase =
                 switch phase {
@@ -34,7 +35,8 @@ public struct EventWriter: Sendable {
                 case .ended: .ended
                 }
             return .brightness(
-                BrightnessEvent(value: value.rounded(1), phase: phase, displacement: displacement.rounded(4), id: id, ts: time))
+                BrightnessEvent(
+                    value: value.rounded(1), phase: phase, displacement: displacement.rounded(4), id: id, ts: time.ts, uptime: time.uptime))
         }
     }
 }

@@ -313,7 +313,7 @@ actor RecognizerService: Service {
                 // Who watches the picture sees it whole.
                 session.demand.reduction = monitor.isPictureWatched ? 1 : observation.reduction
                 show(observation, arrival: captured.arrival)
-                let latency = Double(Timestamp.now.millisecondsSinceEpoch - captured.arrival.millisecondsSinceEpoch) / 1000
+                let latency = ArrivalTime.now.uptime - captured.arrival.uptime
                 monitor.saw(
                     captured, observation, rate: framesPerSecond, busy: session.frames.replacedCount, latency: max(latency, 0),
                     at: steadySeconds())
@@ -330,7 +330,7 @@ actor RecognizerService: Service {
         }
     }
 
-    private func show(_ observation: Recognition.Observation, arrival: Timestamp) {
+    private func show(_ observation: Recognition.Observation, arrival: ArrivalTime) {
         let time = steadySeconds()
         watch.sawFrame(at: time)
         announcer.announce(watch.availability(at: time))

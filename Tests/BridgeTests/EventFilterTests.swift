@@ -98,6 +98,31 @@ import Testing
         #expect(accepted(camera.deliver(camera.toggle())))
     }
 
+    @Test(arguments: [3600.0, -3600, 60, -60, -4])
+    func `a clock that is set while the sender runs changes nothing where it says its uptime`(step: Double) {
+        var camera = Sender(clockError: 1800)
+        camera.saysUptime = true
+        for _ in 0..<3 { #expect(accepted(camera.deliver(camera.toggle()))) }
+        camera.clockError += step
+        for _ in 0..<3 {
+            #expect(accepted(camera.deliver(camera.toggle())))
+            #expect(accepted(camera.deliver(camera.brightness())))
+            camera.pass(1)
+        }
+        let queued = camera.toggle()
+        camera.pass(4)
+        camera.clockError += 4
+        #expect(camera.deliver(queued) == .reject(.stale), "whatever its clock says")
+    }
+
+    @Test func `a script and a camera on the same topics are each understood by what they say`() {
+        var camera = Sender()
+        for saysUptime in [true, false, true, false] {
+            camera.saysUptime = saysUptime
+            #expect(accepted(camera.deliver(camera.toggle())))
+        }
+    }
+
     @Test func `a late toggle between live events is dropped, whatever its number`() {
         var camera = Sender()
         #expect(accepted(camera.deliver(camera.toggle())))
@@ -246,6 +271,7 @@ import Testing
 struct Sender {
     var clockError: Double
     var numbered = true
+    var saysUptime = false
     private var filter: EventFilter
     private let start = ContinuousClock.now
     private var elapsed = 0.0
@@ -272,6 +298,7 @@ struct Sender {
     private mutating func stamp(_ kind: EventKind) -> EventStamp {
         count += 1
         let ts = Timestamp(millisecondsSinceEpoch: 1_796_000_000_000 + Int64((elapsed + clockError) * 1000))
-        return EventStamp(kind: kind, id: numbered ? "b\(boot)-\(count)" : "event\(count)", ts: ts)
+        let id = numbered ? "b\(boot)-\(count)" : "event\(count)"
+        return EventStamp(kind: kind, id: id, ts: ts, uptime: saysUptime ? 5000 + elapsed : nil)
     }
 }

@@ -10,8 +10,10 @@ private func text(_ value: some Encodable) -> String { String(decoding: Payload.
 
 struct PayloadTests {
     @Test func `a toggle is the contract's JSON`() throws {
-        let event = ToggleEvent(id: "0badcafe-7", ts: moment, hand: .right, confidence: 0.97)
-        let json = #"{"confidence":0.97,"event_type":"toggle","hand":"right","id":"0badcafe-7","ts":"2026-11-30T15:39:47.123Z","v":1}"#
+        let event = ToggleEvent(id: "0badcafe-7", ts: moment, uptime: 86_400.125, hand: .right, confidence: 0.97)
+        let json =
+            #"{"confidence":0.97,"event_type":"toggle","hand":"right","id":"0badcafe-7","ts":"2026-11-30T15:39:47.123Z","#
+            + #""uptime":86400.125,"v":1}"#
         #expect(text(event) == json)
         #expect(try Payload.decode(ToggleEvent.self, from: Array(json.utf8)) == event)
     }

@@ -4,7 +4,8 @@ import Testing
 
 @testable import Recognizer
 
-private let moment = Timestamp(millisecondsSinceEpoch: 1_796_053_187_123)
+private let ts = Timestamp(millisecondsSinceEpoch: 1_796_053_187_123)
+private let moment = ArrivalTime(ts: ts, uptime: 86_400.125)
 
 struct EventWriterTests {
     @Test func `every event has an id of its own, counted up from the start's number`() {
@@ -27,17 +28,19 @@ struct EventWriterTests {
         var writer = EventWriter(boot: boot)
         #expect(
             writer.write(.toggle(hand: .left, confidence: 1), at: moment)
-                == .toggle(ToggleEvent(id: id, ts: moment, hand: .left, confidence: 1)))
+                == .toggle(ToggleEvent(id: id, ts: ts, uptime: 86_400.125, hand: .left, confidence: 1)))
     }
 
     @Test func `numbers are rounded to what a person can use`() {
         var writer = EventWriter(boot: 0)
         #expect(
             writer.write(.toggle(hand: .right, confidence: 0.96789), at: moment)
-                == .toggle(ToggleEvent(id: "00000000-1", ts: moment, hand: .right, confidence: 0.97)))
+                == .toggle(ToggleEvent(id: "00000000-1", ts: ts, uptime: 86_400.125, hand: .right, confidence: 0.97)))
         #expect(
             writer.write(.brightness(value: 57.349, phase: .changed, displacement: -0.123456), at: moment)
-                == .brightness(BrightnessEvent(value: 57.3, phase: .changed, displacement: -0.1235, id: "00000000-2", ts: moment)))
+                == .brightness(
+                    BrightnessEvent(
+                        value: 57.3, phase: .changed, displacement: -0.1235, id: "00000000-2", ts: ts, uptime: 86_400.125)))
     }
 
     @Test func `a zero is never negative`() {

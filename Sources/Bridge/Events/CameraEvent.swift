@@ -20,6 +20,7 @@ public enum CameraEvent: Equatable, Sendable {
             guard event.value.isFinite, (0...100).contains(event.value) else { throw .value(key: "value", wanted: "0 to 100") }
             self = .brightness(event)
         }
+        guard stamp.uptime.map(\.isFinite) ?? true else { throw .value(key: "uptime", wanted: "seconds") }
         guard version == schemaVersion else { throw .value(key: "v", wanted: "\(schemaVersion)") }
         guard (1...Self.maximumIdLength).contains(stamp.id.utf8.count) else {
             throw .value(key: "id", wanted: "1 to \(Self.maximumIdLength) bytes")
@@ -28,8 +29,8 @@ public enum CameraEvent: Equatable, Sendable {
 
     public var stamp: EventStamp {
         switch self {
-        case .toggle(let event): EventStamp(kind: .toggle, id: event.id, ts: event.ts)
-        case .brightness(let event): EventStamp(kind: .brightness, id: event.id, ts: event.ts)
+        case .toggle(let event): EventStamp(kind: .toggle, id: event.id, ts: event.ts, uptime: event.uptime)
+        case .brightness(let event): EventStamp(kind: .brightness, id: event.id, ts: event.ts, uptime: event.uptime)
         }
     }
 
@@ -51,9 +52,11 @@ public struct EventStamp: Equatable, Sendable {
     public var id: String
     /// By the sender's clock.
     public var ts: Timestamp
+    /// Seconds by a clock of the sender's that is never set; nil where it does not say.
+    public var uptime: Double?
 
-    public init(kind: EventKind, id: String, ts: Timestamp) {
-        (self.kind, self.id, self.ts) = (kind, id, ts)
+    public init(kind: EventKind, id: String, ts: Timestamp, uptime: Double? = nil) {
+        (self.kind, self.id, self.ts, self.uptime) = (kind, id, ts, uptime)
     }
 
     /// The `<boot>-<n>` of the id; nil for ids of another form.

@@ -2,11 +2,12 @@ public import Contract
 
 /// What is known of a sender's clock: how old an event was when it arrived, whatever time the sender believes it is.
 ///
-/// Every event says when it was made by the sender's clock (`ts`) and arrives at a time of ours. The difference is the offset between the
+/// Every event says when it was made by the sender's clock (`uptime`, which nobody sets, else `ts`) and arrives at a time of ours. The difference is the offset between the
 /// two clocks plus the delay, so the smallest difference seen is the offset, and what an event exceeds it by is its age. A clock that is
 /// hours wrong loses nothing. Ours is the monotonic one; its own zero is part of the offset and it is never set.
 ///
-/// - A sender's clock set forwards gives a smaller difference, which counts at once.
+/// The rest concerns senders that say `ts` alone:
+/// - A clock set forwards gives a smaller difference, which counts at once.
 /// - A clock set back makes live events look late, and nothing in one event can tell the two apart. It is believed when the event's `ts`
 ///   agrees with our UTC clock, as after a sender's clock was corrected, or else when two late events are as far apart by their `ts` as
 ///   by our clock over more than an event's lifetime: a queue is delivered in a burst. What comes until then is lost, so that nothing
@@ -26,6 +27,8 @@ public struct SenderClock: Sendable {
     private let origin: ContinuousClock.Instant
     private var smallest: Sample?
     private var late: Sample?
+    /// Which of the sender's clocks was learned.
+    private var isSteady = false
     private var newest: [EventKind: EventSequence] = [:]
 
     private struct Sample {
@@ -43,8 +46,10 @@ public struct SenderClock: Sendable {
 
     /// Notes an event and gives its age in seconds, 0 or more.
     public mutating func age(of event: EventStamp, arrived now: Moment) -> Double {
-        let sample = Sample(difference: milliseconds(since: now.instant) - Double(event.ts.millisecondsSinceEpoch), at: now.instant)
-        if isRestarted(event) { (smallest, late) = (nil, nil) }
+        let sent = event.uptime.map { $0 * 1000 } ?? Double(event.ts.millisecondsSinceEpoch)
+        let sample = Sample(difference: milliseconds(since: now.instant) - sent, at: now.instant)
+        let isSwitched = isSteady != (event.uptime != nil)
+        if isRestarted(event) || isSwitched { (smallest, late, isSteady) = (nil, nil, event.uptime != nil) }
         let delay = Double(now.utc.millisecondsSinceEpoch - event.ts.millisecondsSinceEpoch)
 
         guard let known = smallest else {
@@ -61,7 +66,7 @@ public struct SenderClock: Sendable {
             late = nil
             return age / 1000
         }
-        if abs(delay) <= Self.agreement || isAtPace(sample) {
+        if !isSteady && abs(delay) <= Self.agreement || isAtPace(sample) {
             (smallest, late) = (sample, nil)
             return 0
         }
