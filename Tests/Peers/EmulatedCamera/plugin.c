@@ -19,6 +19,7 @@ struct device {
     uint32_t buffer_count, next_frame, sequence;
     uint32_t queue[32], queue_length;
     uint64_t last_stamp;  // microseconds
+    uint64_t due;         // microseconds, when the next frame is there
     uint32_t calls;       // of the failing request
 };
 
@@ -113,10 +114,14 @@ static int enumerate_intervals(const struct emulated_camera *camera, struct v4l2
     return fail(EINVAL);
 }
 
-static void stamp(struct device *device, const struct emulated_frame *frame, struct v4l2_buffer *buffer) {
+static uint64_t microseconds(clockid_t clock) {
     struct timespec now;
-    clock_gettime(frame->stamp == EMULATED_STAMP_WALL ? CLOCK_REALTIME : CLOCK_MONOTONIC, &now);
-    uint64_t time = (uint64_t)now.tv_sec * 1000000 + (uint64_t)now.tv_nsec / 1000;
+    clock_gettime(clock, &now);
+    return (uint64_t)now.tv_sec * 1000000 + (uint64_t)now.tv_nsec / 1000;
+}
+
+static void stamp(struct device *device, const struct emulated_frame *frame, struct v4l2_buffer *buffer) {
+    uint64_t time = microseconds(frame->stamp == EMULATED_STAMP_WALL ? CLOCK_REALTIME : CLOCK_MONOTONIC);
     if (frame->stamp == EMULATED_STAMP_SAME) time = device->last_stamp;
     if (frame->stamp == EMULATED_STAMP_BACKWARD) time = device->last_stamp - 1000000;
     device->last_stamp = time;
@@ -128,7 +133,13 @@ static void stamp(struct device *device, const struct emulated_frame *frame, str
 static int dequeue(struct device *device, struct v4l2_buffer *buffer) {
     struct emulated_camera *camera = device->camera;
     if (!camera->streaming) return fail(EINVAL);
+    if (camera->is_looped && device->next_frame >= camera->frame_count) device->next_frame = 0;
     if (device->queue_length == 0 || device->next_frame >= camera->frame_count) return fail(EAGAIN);
+    if (camera->pace) {
+        uint64_t now = microseconds(CLOCK_MONOTONIC);
+        if (now < device->due) return fail(EAGAIN);
+        device->due = (device->due ? device->due : now) + 1000000 / camera->pace;
+    }
     const struct emulated_frame *frame = &camera->frames[device->next_frame++];
     uint32_t index = device->queue[0];
     memmove(device->queue, device->queue + 1, --device->queue_length * sizeof *device->queue);
@@ -180,6 +191,7 @@ static int device_ioctl(void *private, int fd, unsigned long request, void *argu
     (void)fd;
     struct device *device = private;
     struct emulated_camera *camera = device->camera;
+    if (camera->is_unplugged) return fail(ENODEV);
     if (camera->failing_request == (uint32_t)request && device->calls++ >= camera->failing_after) return fail(camera->failing_errno);
     switch ((uint32_t)request) {
     case VIDIOC_QUERYCAP: {
@@ -253,5 +265,8 @@ static int device_ioctl(void *private, int fd, unsigned long request, void *argu
     default: return fail(ENOTTY);
     }
 }
+
+// For those who write the file in another language: whether they see the same header.
+const uint32_t emulated_camera_size = sizeof(struct emulated_camera);
 
 const struct libv4l_dev_ops libv4l2_plugin = {.init = device_init, .close = device_close, .ioctl = device_ioctl};

@@ -40,8 +40,11 @@ struct emulated_camera {
     uint32_t capabilities;
     uint32_t mode_count;
     struct emulated_mode modes[8];
-    uint32_t frame_count;  ///< Played once; then no frame comes any more.
-    struct emulated_frame frames[32];
+    uint32_t frame_count;
+    uint32_t is_looped;  ///< 0: frames are played once; then none comes any more.
+    uint32_t pace;       ///< Frames a second; 0: as fast as they are taken.
+    uint32_t is_unplugged;
+    struct emulated_frame frames[128];
     uint32_t buffer_offset, buffer_size;
     uint32_t granted_rate;  ///< What VIDIOC_S_PARM grants; 0: it is not supported.
     uint32_t padding;       ///< Bytes added to each row.
