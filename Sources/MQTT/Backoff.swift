@@ -2,12 +2,13 @@
 ///
 /// With the defaults, attempt by attempt:
 ///
-/// | attempt | 1 | 2 | 3 | 4 | 5 | 6 | 7 and later |
-/// |---|---|---|---|---|---|---|---|
-/// | ceiling (s) | 0.5 | 1 | 2 | 4 | 8 | 16 | 30 |
-/// | waits (s) | 0.25–0.5 | 0.5–1 | 1–2 | 2–4 | 4–8 | 8–16 | 15–30 |
+/// | attempt | 1 | 2 | 3 | 4 and later |
+/// |---|---|---|---|---|
+/// | ceiling (s) | 0.5 | 1 | 2 | 4 |
+/// | waits (s) | 0.25–0.5 | 0.5–1 | 1–2 | 2–4 |
 ///
-/// Half of every wait is fixed, so that no attempt follows at once, and half is random, so that many clients of a broker that comes back
+/// Whatever comes back, a broker, a lamp or a camera, is to be used again within five seconds, and an attempt at one that is away costs a
+/// packet or a system call. Half of every wait is fixed, so that no attempt follows at once, and half is random, so that many clients of a broker that comes back
 /// do not arrive together.
 public struct Backoff: Hashable, Sendable {
     public var initial: Duration
@@ -16,7 +17,7 @@ public struct Backoff: Hashable, Sendable {
 
     private var ceiling: Duration?
 
-    public init(initial: Duration = .milliseconds(500), factor: Double = 2, maximum: Duration = .seconds(30)) {
+    public init(initial: Duration = .milliseconds(500), factor: Double = 2, maximum: Duration = .seconds(4)) {
         self.initial = initial
         self.factor = factor
         self.maximum = maximum

@@ -44,13 +44,11 @@ struct CameraRecovery {
         case failing
     }
 
-    /// What availability promises leaves no time for longer waits: a camera that is back is seen within five seconds.
-    static let schedule = Backoff(initial: .milliseconds(500), maximum: .seconds(4))
     /// A camera that delivered for so long works; one that fails sooner is waited for as before.
     static let trial = 10.0
 
     private var state = State.idle
-    private var backoff = Self.schedule
+    private var backoff = Backoff()
     /// What was said last, until the camera has worked for a while; and whether its end is still to be said.
     private var said: (trouble: Trouble, attempts: Int, isOpen: Bool)?
 
@@ -60,7 +58,7 @@ struct CameraRecovery {
             state = .opened
             return []
         case (.frame(let time), .streaming(let start)):
-            if time - start >= Self.trial { (backoff, said) = (Self.schedule, nil) }
+            if time - start >= Self.trial { (backoff, said) = (Backoff(), nil) }
             return []
         case (.frame(let time), _):
             state = .streaming(since: time)

@@ -44,10 +44,6 @@ struct AccessoryKeeper: Sendable {
     /// How soon after a failed attempt a sign of life may start the next one.
     private static let sightingDelay = Duration.seconds(1)
 
-    /// The longest wait before the next attempt. A lamp that comes back is to be there within five seconds, seen by mDNS or not, and an
-    /// attempt at one that is away costs it nothing and the network a packet.
-    private static let longestWait = Duration.seconds(4)
-
     /// How an attempt ended.
     private struct Outcome {
         var record: PairingRecord?
@@ -68,7 +64,7 @@ struct AccessoryKeeper: Sendable {
 
     /// Runs until it is cancelled.
     func run(for owner: some Owner) async {
-        var backoff = Backoff(maximum: Self.longestWait)
+        var backoff = Backoff()
         var mayReverify = true
         while !Task.isCancelled {
             let outcome = await attempt(owner)
