@@ -21,7 +21,7 @@ class Ledger:
         self.toggles = []  # (time, id, published)
         self.ends = []  # (time, value, published)
         self.begins = []  # times at which slides began
-        self.zeros = []  # times at which slides were at 0, which is Off for a lamp
+        self.levels = []  # (time, value) of slides; 0 is Off for a lamp, and may wait for one that is away
         self.writes = []  # (time, {"on": bool, "brightness": percent})
         self.troubles = []  # (begin, end, kind)
 
@@ -31,8 +31,7 @@ class Ledger:
     def slide(self, time, phase, value, published):
         if phase == "began":
             self.begins.append(time)
-        if value < 0.5:
-            self.zeros.append(time)
+        self.levels.append((time, value))
         if phase == "ended":
             self.ends.append((time, value, published))
 
@@ -58,11 +57,15 @@ class Ledger:
         times = [time for time, _, _ in toggles]
         acted = set()
         for time, told in sorted(self.writes, key=lambda write: write[0]):
-            if time >= until or self.level_of(time, told) is not None:
+            if time >= until or "brightness" in told:
                 continue
             index = bisect_right(times, time + JITTER) - 1
-            if index < 0 or time - times[index] > OLDEST_TOGGLE:
-                problems.append(f"the lamp was switched at {self.place(time)}, and no toggle was young enough: late or replayed")
+            is_young = index >= 0 and time - times[index] <= OLDEST_TOGGLE
+            if self.level_of(time, told) is not None and (not is_young or index in acted):
+                continue
+            if not is_young:
+                age = f"{time - times[index]:.1f} s old" if index >= 0 else "not there"
+                problems.append(f"the lamp was switched at {self.place(time)}, and the latest toggle was {age}: late or replayed")
             elif index in acted:
                 problems.append(f"toggle {toggles[index][1]} was acted on again {time - times[index]:.2f} s later, at {self.place(time)}")
             else:
@@ -92,9 +95,8 @@ class Ledger:
         """What a write says about brightness; None for a toggle."""
         if "brightness" in told:
             return told["brightness"]
-        if not told["on"] and any(-JITTER < time - zero < SLIDE_DELAY for zero in self.zeros):
-            return 0
-        return None
+        latest = max(((moment, value) for moment, value in self.levels if moment <= time + JITTER), default=(0, 100))
+        return 0 if not told["on"] and latest[1] < 0.5 else None
 
     def level(self, time):
         """What the lamp's brightness was."""

@@ -33,13 +33,15 @@ class Network:
         self.connections.discard(pair)
 
     async def pass_on(self, reader, writer):
-        while data := await reader.read(1024):
-            while self.is_stalled:
-                await asyncio.sleep(0.05)
-            await asyncio.sleep(self.delay + (len(data) / self.rate if self.rate else 0))
-            writer.write(data)
-            await writer.drain()
-        writer.close()
+        try:
+            while data := await reader.read(1024):
+                while self.is_stalled:
+                    await asyncio.sleep(0.05)
+                await asyncio.sleep(self.delay + (len(data) / self.rate if self.rate else 0))
+                writer.write(data)
+                await writer.drain()
+        finally:
+            writer.close()  # the other side learns of every end, of a broken one too
 
     def cut(self):
         for pair in list(self.connections):
