@@ -8,8 +8,8 @@
 /// | waits (s) | 0.25–0.5 | 0.5–1 | 1–2 | 2–4 |
 ///
 /// Whatever comes back, a broker, a lamp or a camera, is to be used again within five seconds, and an attempt at one that is away costs a
-/// packet or a system call. Half of every wait is fixed, so that no attempt follows at once, and half is random, so that many clients of a broker that comes back
-/// do not arrive together.
+/// packet or a system call. Half of every wait is fixed, so that no attempt follows at once, and half is random, so that many clients of a
+/// broker that comes back do not arrive together.
 public struct Backoff: Hashable, Sendable {
     public var initial: Duration
     public var factor: Double
