@@ -65,7 +65,8 @@ class Ledger:
                 continue
             if not is_young:
                 age = f"{time - times[index]:.1f} s old" if index >= 0 else "not there"
-                problems.append(f"the lamp was switched at {self.place(time)}, and the latest toggle was {age}: late or replayed")
+                power = "on" if told["on"] else "off"
+                problems.append(f"the lamp was switched {power} at {self.place(time)}, and the latest toggle was {age}: late or replayed")
             elif index in acted:
                 problems.append(f"toggle {toggles[index][1]} was acted on again {time - times[index]:.2f} s later, at {self.place(time)}")
             else:
