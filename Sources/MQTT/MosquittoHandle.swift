@@ -76,10 +76,19 @@ final class MosquittoHandle {
 
     /// Reads, writes and pings what is due, without waiting.
     func turn() {
+        acknowledgeAtOnce()
         // libmosquitto's own loop waits in `select`, which knows no descriptor from 1024 on: a bridge of a thousand lamps has such.
         let result = (socket ?? 0) < Int32(FD_SETSIZE) ? mosquitto_loop(handle, 0, 1) : turnWithoutSelect()
         // Not every failure of libmosquitto comes with a callback; one too many does no harm.
         if result != MOSQ_ERR_SUCCESS.code { note(.ended(loss(result, code: errno))) }
+    }
+
+    /// Lets the system acknowledge what comes without the usual delay of up to 40 ms, for which a broker that gathers small messages
+    /// (Nagle's algorithm, as in Mosquitto unless `set_tcp_nodelay` is on) holds the next one back. The system forgets it after a while.
+    private func acknowledgeAtOnce() {
+        guard let socket else { return }
+        var on: Int32 = 1
+        setsockopt(socket, Int32(IPPROTO_TCP), TCP_QUICKACK, &on, socklen_t(MemoryLayout<Int32>.size))
     }
 
     private func turnWithoutSelect() -> Int32 {
