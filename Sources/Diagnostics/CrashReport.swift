@@ -119,7 +119,7 @@ extension CrashReport {
         let image = frame.image.map(lastPart)
         return Frame(
             address: address, function: function.map(clean), file: location.map { clean(sourcePath($0.file)) }, line: location?.line,
-            image: image.map(clean), isOwn: image == program && frame.system != true)
+            image: image.map(clean), isOwn: image == program && frame.system != true && !isOfSwift(frame.symbol))
     }
 
     /// Without the frames of what only reports that an exception is not caught.
@@ -133,11 +133,20 @@ extension CrashReport {
         _ address: UInt64, isCaller: Bool, in images: [Image], of program: String, _ symbols: ProgramSymbols?, _ clean: (String) -> String
     ) -> Frame {
         let image = images.first { $0.contains(address) }
-        let isOwn = image?.name == program
+        let isOfProgram = image?.name == program
         // A caller's address is that of the instruction after the call, which may be another function's.
         let place = image.flatMap { hexadecimal($0.base) }.map { address - $0 - (isCaller ? 1 : 0) }
-        let function = isOwn ? place.flatMap { symbols?.name(at: $0) } : nil
-        return Frame(address: address.hexadecimal, function: function.map(clean), image: image.map { clean($0.name) }, isOwn: isOwn)
+        let symbol = isOfProgram ? place.flatMap { symbols?.symbol(at: $0) } : nil
+        return Frame(
+            address: address.hexadecimal, function: symbol.map { clean(ProgramSymbols.demangled($0)) }, image: image.map { clean($0.name) },
+            isOwn: isOfProgram && !isOfSwift(symbol))
+    }
+
+    /// Whether it is a function of Swift's own library, which an installed program has inside it: by how Swift mangles the names of that
+    /// module and its types, and by the names of the runtime in C and C++.
+    private static func isOfSwift(_ symbol: String?) -> Bool {
+        guard let symbol else { return false }
+        return ["$ss", "$sS", "swift_", "_swift_", "_ZN5swift", "_ZNK5swift"].contains { symbol.hasPrefix($0) }
     }
 
     /// From the package's own folders on, or the last part alone.

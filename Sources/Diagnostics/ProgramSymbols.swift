@@ -32,15 +32,15 @@ final class ProgramSymbols {
 
     deinit { munmap(UnsafeMutableRawPointer(mutating: file.baseAddress), file.count) }
 
-    /// The function around a place, counted from where the file begins in memory; demangled.
-    func name(at place: UInt64) -> String? {
+    /// The function around a place, counted from where the file begins in memory, as the linker calls it.
+    func symbol(at place: UInt64) -> String? {
         var (low, high) = (0, functions.count)
         while low < high {
             let middle = (low + high) / 2
             if functions[middle].start <= place { low = middle + 1 } else { high = middle }
         }
         guard low > 0, place < functions[low - 1].end else { return nil }
-        return text(at: functions[low - 1].name).map(Self.demangled)
+        return text(at: functions[low - 1].name)
     }
 
     // Offsets and numbers are those of elf(5).
@@ -74,7 +74,7 @@ final class ProgramSymbols {
         return String(decoding: file[Int(offset)...].prefix(1024).prefix { $0 != 0 }, as: UTF8.self)
     }
 
-    private static func demangled(_ name: String) -> String {
+    static func demangled(_ name: String) -> String {
         var buffer = [CChar](repeating: 0, count: 512)
         guard ccrash_demangle(name, &buffer, buffer.count) else { return name }
         return String(decoding: buffer.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)

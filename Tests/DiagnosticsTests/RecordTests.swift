@@ -89,6 +89,20 @@ struct RecordTests {
         #expect(report.images == [CrashReport.Image(name: "libc.so.6", build: "00ff", base: "0x00007f0000000000", size: 4096)])
     }
 
+    @Test func `what is named is the innermost function of the project, not of Swift's library in the same program`() throws {
+        let json = """
+            {"threads":[{"crashed":true,"frames":[
+            {"address":"0x0000000000401200","symbol":"$ss17_assertionFailure__4file4line5flagss5NeverOs12StaticStringV_SSAHSus6UInt32VtF",
+             "description":"_assertionFailure(_:_:file:line:flags:) + 225","image":"handkit-bridge"},
+            {"address":"0x0000000000401210","symbol":"swift_release","description":"swift_release + 3","image":"handkit-bridge"},
+            {"address":"0x0000000000401234","symbol":"$s12CrashCapture13crashTestTrap33_3A380BBA26948EE6DA42BEE64798A4B0LLs5NeverOyF",
+             "description":"crashTestTrap() + 70","image":"handkit-bridge"}]}]}
+            """
+        let report = report(try record(), CrashTrace(Array(json.utf8)))
+        #expect(report.frames.map(\.isOwn) == [false, false, true])
+        #expect(report.function == "crashTestTrap()")
+    }
+
     @Test func `a backtrace that is cut off or no JSON is as none`() {
         for text in ["", "{", "[]", "{\"threads\":3}"] { #expect(CrashTrace(Array(text.utf8)) == nil) }
     }
@@ -97,8 +111,8 @@ struct RecordTests {
 struct SymbolTests {
     @Test func `a program finds its own functions by their places`() throws {
         let symbols = try #require(ProgramSymbols())
-        #expect(symbols.name(at: 0) == nil)
-        #expect(symbols.name(at: .max) == nil)
+        #expect(symbols.symbol(at: 0) == nil)
+        #expect(symbols.symbol(at: .max) == nil)
     }
 
     @Test(arguments: ["/dev/null", "/etc/hostname", "/nowhere"]) func `what is no program has no symbols`(path: String) {
