@@ -12,8 +12,10 @@
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <time.h>
+#include <ucontext.h>
 #include <unistd.h>
 
 // In the handler only what signal-safety(7) allows: no allocation, no lock, no stdio.
@@ -31,6 +33,8 @@ static int record = -1;
 static char header[1024];
 // The thread that crashed first.
 static _Atomic pid_t crashed_thread;
+// Whether whoever handled the signal before has its turn.
+static _Atomic bool is_handed_over;
 
 static struct {
     _Atomic(const char *) name;
@@ -199,14 +203,8 @@ static void write_record(int number, const siginfo_t *information, const ucontex
     fdatasync(record);
 }
 
-static void crashed(int number, siginfo_t *information, void *context) {
-    pid_t first = 0;
-    if (atomic_compare_exchange_strong(&crashed_thread, &first, gettid())) {
-        write_record(number, information, context);
-    } else if (first != gettid()) {
-        // The process ends when the first one is done. A crash within its own record goes on to the handlers below.
-        for (;;) pause();
-    }
+static void hand_over(int number, siginfo_t *information, void *context) {
+    atomic_store(&is_handed_over, true);
     for (int i = 0; i < signal_count; i++) {
         if (signals[i] != number) continue;
         if (former[i].sa_flags & SA_SIGINFO) {
@@ -219,6 +217,50 @@ static void crashed(int number, siginfo_t *information, void *context) {
             if (information->si_code <= 0) raise(number);
         }
         return;
+    }
+}
+
+static struct {
+    int number;
+    siginfo_t *information;
+    void *context;
+} crash;
+
+static void hand_over_crash(void) { hand_over(crash.number, crash.information, crash.context); }
+
+// The stack that the signal came on may be a library's, with room for a signal and little else: OpenVINO gives 12 KiB to the thread that loads
+// a model, which Swift's handler overflows. So that one gets a stack of its own. The record needs less, and its unwinder could not leave it.
+static void hand_over_with_room(int number, siginfo_t *information, void *context) {
+    static char stack[256 * 1024] __attribute__((aligned(16)));
+    static ucontext_t here, there;
+    crash.number = number;
+    crash.information = information;
+    crash.context = context;
+    if (getcontext(&there) != 0) {
+        hand_over_crash();
+        return;
+    }
+    there.uc_stack = (stack_t){.ss_sp = stack, .ss_size = sizeof stack};
+    there.uc_link = &here;
+    makecontext(&there, hand_over_crash, 0);
+    swapcontext(&here, &there);
+}
+
+static void crashed(int number, siginfo_t *information, void *context) {
+    pid_t first = 0;
+    if (atomic_compare_exchange_strong(&crashed_thread, &first, gettid())) {
+        write_record(number, information, context);
+        hand_over_with_room(number, information, context);
+    } else if (first != gettid()) {
+        // The process ends when the first one is done.
+        for (;;) pause();
+    } else if (atomic_load(&is_handed_over)) {
+        // A handler that crashes holds its locks, and would wait for itself for ever. The fault comes again and ends the process.
+        for (int i = 0; i < signal_count; i++) signal(signals[i], SIG_DFL);
+        if (information->si_code <= 0) raise(number);
+    } else {
+        // A crash within the record, which is as long as it is.
+        hand_over(number, information, context);
     }
 }
 
@@ -242,6 +284,15 @@ void ccrash_install(int descriptor, const char *text) {
     struct sigaction action = {.sa_sigaction = crashed, .sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER};
     sigemptyset(&action.sa_mask);
     for (int i = 0; i < signal_count; i++) sigaction(signals[i], &action, &former[i]);
+}
+
+void ccrash_take_room(void) {
+    // A signal itself, and 6 KiB: half of what OpenVINO gives.
+    size_t size = (size_t)sysconf(_SC_MINSIGSTKSZ) + 6 * 1024, guard = (size_t)sysconf(_SC_PAGESIZE), above = (size + guard - 1) / guard * guard;
+    char *memory = mmap(NULL, guard + above, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (memory == MAP_FAILED || mprotect(memory, guard, PROT_NONE) != 0) return;
+    stack_t little = {.ss_sp = memory + guard, .ss_size = size};
+    sigaltstack(&little, NULL);
 }
 
 struct destination {

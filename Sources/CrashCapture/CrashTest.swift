@@ -38,6 +38,7 @@ public struct CrashTest: Service {
             try await Task.sleep(for: .milliseconds(20))
         }
         leaveBreadcrumb("crash test")
+        ccrash_take_room()
         switch kind {
         case .trap: crashTestTrap()
         case .segv: crashTestRead()

@@ -77,6 +77,7 @@ struct CrashStoryTests {
         for file in try house.files("record") + house.files("backtrace") {
             var information = stat()
             #expect(stat("\(house.crashes)/\(file)", &information) == 0 && information.st_mode & 0o777 == 0o600)
+            #expect(information.st_size > 0, "\(file) was written, on a stack for signals as little as a library's")
         }
 
         let bridge = try house.start()

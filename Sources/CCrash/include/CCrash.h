@@ -34,6 +34,9 @@ void ccrash_build_id(char *buffer, int size);
 /// Writes what a mangled name of Swift or C++ stands for, cut to `size - 1` characters; false where it is no such name.
 bool ccrash_demangle(const char *mangled, char *buffer, size_t size);
 
+/// Gives the calling thread the least room for signals that a library might, for ever.
+void ccrash_take_room(void);
+
 /// Ends the process by an exception of C++ that nobody catches.
 void ccrash_throw(const char *what);
 
