@@ -1,5 +1,6 @@
 public import Contract
 public import HomeAssistant
+internal import ServiceKit
 
 /// What the bridge makes of messages and of what its lamps do; pure: time is an argument, actions come out.
 ///
@@ -95,8 +96,6 @@ public struct BridgeCore: Sendable {
 
     /// Least time between two messages of `bridge/<id>/state`.
     public static let stateInterval = Duration.seconds(1)
-    /// How many topics with bad messages are remembered, so that each is logged once.
-    private static let memory = 256
 
     private struct Lamp: Sendable {
         var status = LampStatus.connecting
@@ -114,7 +113,8 @@ public struct BridgeCore: Sendable {
     private var publications = Publications()
     private var accepted = 0
     private var rejected: [Rejection: Int] = [:]
-    private var noted: Set<String> = []
+    /// Topics with bad messages, by reason.
+    private var noted = FirstTimes(capacity: 256)
     private var discovery: Discovery?
     private var desk = RequestDesk()
     /// When everything is published for a Home Assistant that has started.
@@ -257,7 +257,7 @@ public struct BridgeCore: Sendable {
 
     private mutating func reject(_ reason: Rejection, _ topic: String, _ detail: String?, _ now: Moment) -> [Action] {
         rejected[reason, default: 0] += 1
-        let isFirst = noted.count < Self.memory && noted.insert("\(reason) \(topic)").inserted
+        let isFirst = noted.isFirst("\(reason) \(topic)")
         return [.rejected(reason, topic: topic, detail: detail, isFirst: isFirst)] + publishState(now.instant)
     }
 

@@ -54,9 +54,8 @@ actor RecognizerService: Service {
     private var rate = FrameRate()
     private var framesPerSecond = 0.0
     private var isEnabled = true
-    /// Topics and reasons of messages left alone; bounded, as reasons can name what was sent.
-    private var leftAlone: Set<String> = []
-    private static let mostLeftAlone = 64
+    /// Topics and reasons of messages left alone.
+    private var leftAlone = FirstTimes(capacity: 64)
     private var session: CaptureSession?
     /// What the source turned out to be so far, and what is done about its faults.
     private var memory: SourceMemory
@@ -132,7 +131,7 @@ actor RecognizerService: Service {
 
     /// Says why a message is left alone: once for each topic and reason, as whoever sends it may do so for ever.
     private func leaveAlone(_ topic: TopicName, _ reason: String) {
-        let isFirst = leftAlone.count < Self.mostLeftAlone && leftAlone.insert("\(topic) \(reason)").inserted
+        let isFirst = leftAlone.isFirst("\(topic) \(reason)")
         logger.log(isFirst ? .warning : .debug, "a message was left alone", ["topic": topic, "reason": reason])
     }
 

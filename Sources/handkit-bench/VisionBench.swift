@@ -7,6 +7,7 @@ internal import Imaging
 internal import Inference
 internal import Recognizer
 internal import Settings
+internal import TestSupport
 
 /// What tracking hands costs, clip by clip, and beside it what MediaPipe's own solution costs in the same run.
 struct VisionBench {
@@ -61,8 +62,9 @@ struct VisionBench {
         if peerPython != nil { text += "   MediaPipe ms  ratio  peak MB" }
         text += "\n"
         for clip in clips {
-            let folder = try TemporaryFolder()
-            if input == .mjpeg { _ = try ffmpeg(input.conversion(of: clip) + ["\(folder.path)/%d.jpg"]).output() }
+            let folder = try Paths.temporaryFolder()
+            defer { Paths.remove(folder) }
+            if input == .mjpeg { _ = try ffmpeg(input.conversion(of: clip) + ["\(folder)/%d.jpg"]).output() }
             let ours = try measure(try frames(of: clip, as: input, in: folder), palms, landmarks)
             let outside = ours.tracking - ours.inference
             text += pad(String(clip.split(separator: "/").last ?? ""), 26) + pad("\(ours.frames)", 8) + pad(percent(ours.hands), 7)
@@ -79,11 +81,11 @@ struct VisionBench {
         return text
     }
 
-    private func frames(of clip: String, as input: VisionInput, in folder: borrowing TemporaryFolder) throws -> any VisionFrames {
+    private func frames(of clip: String, as input: VisionInput, in folder: String) throws -> any VisionFrames {
         let rate = try ClipSource(path: clip).format.framesPerSecond ?? 30
         switch input {
         case .clip: return try ClipFrames(clip)
-        case .mjpeg: return JPEGFrames(folder: folder.path, framesPerSecond: rate)
+        case .mjpeg: return JPEGFrames(folder: folder, framesPerSecond: rate)
         case .yuyv, .nv12:
             let process = try ffmpeg(input.conversion(of: clip) + ["pipe:1"])
             return RawFrames(process, format: input == .nv12 ? .nv12 : .yuyv, framesPerSecond: rate)
@@ -122,9 +124,9 @@ struct VisionBench {
     }
 
     private func measurePeer(
-        _ python: String, _ clip: String, as input: VisionInput, in folder: borrowing TemporaryFolder
+        _ python: String, _ clip: String, as input: VisionInput, in folder: String
     ) throws -> PeerResult {
-        let arguments = ["Tests/Peers/mediapipe_vision.py", input.rawValue, input == .mjpeg ? folder.path : clip]
+        let arguments = ["Tests/Peers/mediapipe_vision.py", input.rawValue, input == .mjpeg ? folder : clip]
         let output = try PeerProcess(python, arguments + input.conversion(of: clip)).output()
         guard let line = output.split(separator: "\n").last(where: { $0.hasPrefix("{") }) else { throw BenchError.peerFailed(python) }
         let result = try JSONDecoder().decode(PeerResult.self, from: Data(line.utf8))

@@ -66,11 +66,7 @@ import Testing
         for _ in 0..<3 { #expect(accepted(camera.deliver(camera.toggle()))) }
         camera.pass(1)
         camera.clockError += step
-        for _ in 0..<3 {
-            #expect(accepted(camera.deliver(camera.toggle())))
-            #expect(accepted(camera.deliver(camera.brightness())))
-            camera.pass(1)
-        }
+        expectNothingIsLost(&camera)
         let queued = camera.toggle()
         camera.pass(6)
         _ = camera.deliver(camera.brightness())
@@ -104,11 +100,7 @@ import Testing
         camera.saysUptime = true
         for _ in 0..<3 { #expect(accepted(camera.deliver(camera.toggle()))) }
         camera.clockError += step
-        for _ in 0..<3 {
-            #expect(accepted(camera.deliver(camera.toggle())))
-            #expect(accepted(camera.deliver(camera.brightness())))
-            camera.pass(1)
-        }
+        expectNothingIsLost(&camera)
         let queued = camera.toggle()
         camera.pass(4)
         camera.clockError += 4
@@ -186,6 +178,15 @@ import Testing
             camera.pass(3600)
             camera.clockError -= 3600 * 50e-6
             #expect(accepted(camera.deliver(camera.toggle())))
+        }
+    }
+
+    /// Of three seconds with a toggle and a step of brightness each.
+    private func expectNothingIsLost(_ camera: inout Sender) {
+        for _ in 0..<3 {
+            #expect(accepted(camera.deliver(camera.toggle())))
+            #expect(accepted(camera.deliver(camera.brightness())))
+            camera.pass(1)
         }
     }
 

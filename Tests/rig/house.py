@@ -7,9 +7,9 @@ import re
 import signal
 import time
 
-from broker import PATIENCE, Broker
+from broker import PATIENCE, Broker, free_port
 from ledger import Ledger
-from network import Network, free_port
+from network import Network
 
 REPOSITORY = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 # Seconds, the least that libmosquitto takes: a broker calls a silent client gone after one and a half times as long.
@@ -115,7 +115,7 @@ class House:
     async def start_broker(self):
         self.truths.clear()
         await self.broker.start()
-        await self.broker.subscribe("handkit/+/+/availability", self.on_truth)
+        await self.broker.subscribe("handkit/+/+/availability", on_output=self.on_truth)
 
     async def start_lamp(self):
         self.lamp_ready = asyncio.Event()

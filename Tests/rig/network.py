@@ -1,13 +1,8 @@
 """A network in the way of a TCP connection: passes bytes on, late, slowly, or not at all."""
 
 import asyncio
-import socket
 
-
-def free_port():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
+from broker import free_port
 
 
 class Network:

@@ -6,15 +6,14 @@ import fcntl
 import glob
 import json
 import os
-import pwd
 import signal
-import socket
 import struct
 import sys
 import tempfile
 import time
 
 import verdict
+from broker import PATIENCE, Broker, free_port
 from children import Children, StageError, describe
 from view import View
 
@@ -23,14 +22,6 @@ CLIP = os.path.join(REPOSITORY, "deploy/clips/demo.avi")
 # Anybody on this machine may know it: the lamp is a play-thing and lives as long as the demo.
 SETUP_CODE = "031-45-154"
 CAMERA, LAMP = "desk", "demo"
-# Generous: the models are compiled on a slow machine.
-PATIENCE = 60
-
-
-def free_port():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
 
 
 def first_camera():
@@ -59,7 +50,7 @@ class Stage:
         self.folder = folder
         self.view = view
         self.children = children
-        self.broker_port, self.lamp_port = free_port(), free_port()
+        self.broker, self.lamp_port = Broker(children, folder, log_types=("error", "warning")), free_port()
         self.writes = []
         self.clip_start = None
         self.lamp_ready = asyncio.Event()
@@ -90,31 +81,12 @@ class Stage:
         self.view.message(topic, payload)
 
     async def start_broker(self):
-        configuration = write(
-            os.path.join(self.folder, "mosquitto.conf"),
-            f"listener {self.broker_port} 127.0.0.1\nallow_anonymous true\npersistence false\n"
-            f"user {pwd.getpwuid(os.getuid()).pw_name}\nlog_dest stderr\nlog_type error\nlog_type warning\n",
-        )
-        await self.children.start("the broker", "/usr/sbin/mosquitto", "-c", configuration)
-
-        async def accepting():
-            while True:
-                try:
-                    _, writer = await asyncio.open_connection("127.0.0.1", self.broker_port)
-                    writer.close()
-                    return
-                except OSError:
-                    await asyncio.sleep(0.05)
-
-        await self.children.waiting_for(accepting(), "the start of the broker", PATIENCE)
-        client = ("-h", "127.0.0.1", "-p", str(self.broker_port))
-        await self.children.start(
-            "mosquitto_sub", "mosquitto_sub", *client, "-v", "-t", "handkit/#", "-t", "stage/#", on_output=self.on_message
-        )
-        await self.children.run("mosquitto_pub", "mosquitto_pub", *client, "-q", "1", "-r", "-t", "stage/listening", "-m", "yes")
+        await self.broker.start()
+        await self.broker.subscribe("handkit/#", "stage/#", on_output=self.on_message, may_end=False)
+        await self.broker.publish("stage/listening", "yes", "-r")
         await self.children.waiting_for(self.listening.wait(), "the subscription", PATIENCE)
-        self.view.stage(f"broker on 127.0.0.1:{self.broker_port}; from another terminal:")
-        self.view.stage(f"  mosquitto_sub -v -h 127.0.0.1 -p {self.broker_port} -t 'handkit/#'")
+        self.view.stage(f"broker on 127.0.0.1:{self.broker.port}; from another terminal:")
+        self.view.stage(f"  mosquitto_sub -v -h 127.0.0.1 -p {self.broker.port} -t 'handkit/#'")
 
     async def start_lamp(self):
         place = ("--address", "127.0.0.1", "--port", str(self.lamp_port))
@@ -157,7 +129,7 @@ class Stage:
             raise StageError(f"{labels} is missing: without labels nobody knows what {os.path.basename(clip)} holds")
         configuration = write(
             os.path.join(self.folder, "handkit.yaml"),
-            f"mqtt:\n  host: 127.0.0.1\n  port: {self.broker_port}\n"
+            f"mqtt:\n  host: 127.0.0.1\n  port: {self.broker.port}\n"
             f"camera:\n  id: {CAMERA}\n"
             f"bridge:\n  state: {os.path.join(self.folder, 'state')}\n",
         )
