@@ -56,14 +56,18 @@ class Ledger:
         toggles = sorted(entry for entry in self.toggles if entry[0] < until)
         times = [time for time, _, _ in toggles]
         acted = set()
+        told_levels = []  # (time, value) of what the lamp was told on behalf of slides
         for time, told in sorted(self.writes, key=lambda write: write[0]):
-            if time >= until or "brightness" in told:
+            if time >= until:
+                break
+            if "brightness" in told:
+                told_levels.append((time, told["brightness"]))
                 continue
             index = bisect_right(times, time + JITTER) - 1
             is_young = index >= 0 and time - times[index] <= OLDEST_TOGGLE
-            if self.level_of(time, told) is not None and (not is_young or index in acted):
-                continue
-            if not is_young:
+            if not told["on"] and (not is_young or index in acted) and self.slid_to_zero(time):
+                told_levels.append((time, 0))
+            elif not is_young:
                 age = f"{time - times[index]:.1f} s old" if index >= 0 else "not there"
                 power = "on" if told["on"] else "off"
                 problems.append(f"the lamp was switched {power} at {self.place(time)}, and the latest toggle was {age}: late or replayed")
@@ -87,24 +91,18 @@ class Ledger:
             if not published or is_followed or deadline >= until or not self.is_peace(time - JITTER, deadline):
                 continue
             counts["slides judged"] += 1
-            level = self.level(deadline)
+            level = next((told for moment, told in reversed(told_levels) if moment <= deadline), None)
             if level is None or abs(level - value) > ROUNDING:
                 problems.append(f"a slide left {value} %, and the lamp was at {level} %, at {self.place(time)}")
         return counts, problems
 
-    def level_of(self, time, told):
-        """What a write says about brightness; None for a toggle."""
-        if "brightness" in told:
-            return told["brightness"]
-        latest = max(((moment, value) for moment, value in self.levels if moment <= time + JITTER), default=(0, 100))
-        return 0 if not told["on"] and latest[1] < 0.5 else None
-
-    def level(self, time):
-        """What the lamp's brightness was."""
-        level = None
-        for moment, told in sorted(self.writes, key=lambda write: write[0]):
-            if moment > time:
-                break
-            written = self.level_of(moment, told)
-            level = level if written is None else written
-        return level
+    def slid_to_zero(self, time):
+        """Whether a slide explains an Off: the hand is at 0, or was so lately that the Off may have been on its way until now."""
+        latest = None
+        for moment, value in self.levels:
+            if moment > time + JITTER:
+                continue
+            if value < 0.5 and time - moment <= OLDEST_TOGGLE:
+                return True
+            latest = max(latest or (moment, value), (moment, value))
+        return latest is not None and latest[1] < 0.5

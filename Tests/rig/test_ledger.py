@@ -72,6 +72,24 @@ class LedgerTests(unittest.TestCase):
         self.assertEqual(self.problems(), [])
         self.assertEqual(self.ledger.judge(100)[0]["slides judged"], 1)
 
+    def test_the_off_of_a_slide_may_be_late_where_the_lamp_is_hard_to_reach_and_no_later(self):
+        self.ledger.slide(10, "began", 0, True)
+        self.ledger.slide(10.2, "changed", 3, True)
+        self.ledger.write(13, {"on": False})
+        self.ledger.write(13.1, {"on": True, "brightness": 3})
+        self.assertEqual(self.problems(), [])
+        self.ledger.write(14, {"on": False})
+        self.assertIn("late or replayed", self.problems()[0])
+
+    def test_an_off_that_a_toggle_explains_says_nothing_of_the_level(self):
+        self.ledger.slide(8, "began", 0, True)
+        self.ledger.slide(9, "ended", 30, True)
+        self.ledger.write(9.1, {"on": True, "brightness": 30})
+        self.ledger.toggle(9.5, "a", True)
+        self.ledger.write(9.6, {"on": False})
+        self.assertEqual(self.problems(), [])
+        self.assertEqual(self.ledger.judge(100)[0]["slides judged"], 1)
+
     def test_what_is_still_on_its_way_is_not_judged(self):
         self.ledger.toggle(99, "a", True)
         self.ledger.slide(99, "ended", 30, True)
