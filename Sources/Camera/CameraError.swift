@@ -29,6 +29,8 @@ public enum CameraError: Error, Hashable, Sendable {
     case noUsableFormat(device: String, offered: [String])
     /// No frame came for this long.
     case stalled(device: String, seconds: Double)
+    /// The camera sends frames and none of them could be read for this long.
+    case onlyBrokenFrames(device: String, frames: Int, seconds: Double)
     /// Any other failure of the device.
     case device(path: String, at: DeviceOperation, errno: Int32)
 
@@ -53,6 +55,14 @@ public enum CameraError: Error, Hashable, Sendable {
     case unsupportedPixelFormat(path: String, format: String)
     /// Reading or decoding failed after this many good frames.
     case damagedClip(path: String, deliveredFrames: Int, reason: String)
+}
+
+extension CameraError {
+    /// No frame for a while: because none came, or because none that came could be read.
+    static func silence(of device: String, seconds: Double, brokenFrames: Int) -> CameraError {
+        brokenFrames > 0
+            ? .onlyBrokenFrames(device: device, frames: brokenFrames, seconds: seconds) : .stalled(device: device, seconds: seconds)
+    }
 }
 
 /// A program that has a device open.

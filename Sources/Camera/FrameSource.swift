@@ -14,8 +14,8 @@ public protocol FrameSource: AnyObject {
     /// Blocks until the next picture.
     ///
     /// - Returns: `nil` at the end of a clip, and on any source soon (a tenth of a second for a camera) after its ``Interruption`` was raised.
-    /// - Throws: What ended the stream; the source is of no use afterwards, except after ``CameraError/stalled(device:seconds:)``,
-    ///   when the next call waits anew.
+    /// - Throws: What ended the stream; the source is of no use afterwards, except after ``CameraError/stalled(device:seconds:)`` and
+    ///   ``CameraError/onlyBrokenFrames(device:frames:seconds:)``, when the next call waits anew.
     func nextFrame() throws(CameraError) -> Frame?
 }
 

@@ -25,6 +25,8 @@ public final class StreamSource: FrameSource {
     private var sequence: UInt64 = 0
     private var lastFrame = steadyNow()
     private var isFirst = true
+    /// Broken pictures until the last whole one.
+    private var corruptBefore = 0
 
     /// Connects; blocks until the camera has said what it sends.
     ///
@@ -49,19 +51,19 @@ public final class StreamSource: FrameSource {
         while !interruption.isInterrupted {
             let patience = isFirst ? max(self.patience, Self.patienceAtStart) : self.patience
             let waited = steadyNow() - lastFrame
-            if waited >= patience { throw .stalled(device: "\(address)", seconds: waited) }
+            if waited >= patience { throw stall }
             deadline.set(inSeconds: patience - waited)
             switch decoder.step() {
             case .frame:
                 if let frame = try frame() { return frame }
             case .corrupt:
                 // A stream that is broken off is reported like this for ever.
-                if decoder.readFailure != nil { throw failure(waited: waited) }
+                if decoder.readFailure != nil { throw failure }
                 counters.corrupt += 1
                 sequence += 1
             case .end:
                 if interruption.isInterrupted { return nil }
-                throw failure(waited: waited)
+                throw failure
             }
         }
         return nil
@@ -76,14 +78,16 @@ public final class StreamSource: FrameSource {
         let arrival = steadyNow()
         let time = clock.time(presentation: decoder.presentation, arrival: arrival)
         let image = pool.image(layout: layout) { layout.copy(picture, into: $0) }
-        (lastFrame, isFirst) = (arrival, false)
+        (lastFrame, isFirst, corruptBefore) = (arrival, false, counters.corrupt)
         counters.delivered += 1
         defer { sequence += 1 }
         return Frame(image: image, time: time, sequence: sequence)
     }
 
-    private func failure(waited: Double) -> CameraError {
-        deadline.isExpired ? .stalled(device: "\(address)", seconds: steadyNow() - lastFrame) : .streamEnded(address: address)
+    private var failure: CameraError { deadline.isExpired ? stall : .streamEnded(address: address) }
+
+    private var stall: CameraError {
+        .silence(of: "\(address)", seconds: steadyNow() - lastFrame, brokenFrames: counters.corrupt - corruptBefore)
     }
 
     private static func failure(_ error: CameraError, at address: StreamAddress, _ deadline: StreamDeadline) -> CameraError {

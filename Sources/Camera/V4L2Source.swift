@@ -30,7 +30,8 @@ public final class V4L2Source: FrameSource {
     ///   - path: A device (`/dev/video0`) or a link to one (`/dev/v4l/by-id/…`).
     ///   - camera: Which camera it has to be; nil for whichever it is.
     ///   - experience: What its modes turned out to be so far.
-    ///   - stallTimeout: Seconds without a frame after which ``nextFrame()`` throws ``CameraError/stalled(device:seconds:)``.
+    ///   - stallTimeout: Seconds without a frame after which ``nextFrame()`` throws ``CameraError/stalled(device:seconds:)``, or
+    ///     ``CameraError/onlyBrokenFrames(device:frames:seconds:)`` if what came could not be read.
     ///   - pool: Where the frames' memory comes from.
     ///   - demand: How small Motion JPEG may be decoded.
     public init(
@@ -55,6 +56,7 @@ public final class V4L2Source: FrameSource {
 
     public func nextFrame() throws(CameraError) -> Frame? {
         let start = steadyNow()
+        let corruptBefore = counters.corrupt
         while !interruption.isInterrupted {
             if try device.wait(milliseconds: Self.waitSlice) {
                 if let filled = try device.dequeue() {
@@ -65,7 +67,7 @@ public final class V4L2Source: FrameSource {
                 }
             }
             let waited = steadyNow() - start
-            if waited >= stallTimeout { throw .stalled(device: path, seconds: waited) }
+            if waited >= stallTimeout { throw .silence(of: path, seconds: waited, brokenFrames: counters.corrupt - corruptBefore) }
         }
         return nil
     }

@@ -53,10 +53,10 @@ public struct GestureRecognizer: Sendable {
     /// How much of the arming gesture is done, 0 to 1; 1 when armed.
     public var armingProgress: Double { isArmed ? 1 : arming.progress(at: lastTime, settings: settings.arming) }
 
-    /// The pinch of the hand that is furthest along: pinched before open before none.
+    /// The pinch of the hand in the latest frame that is furthest along: pinched before open before none.
     public var pinch: Pinch {
         var result = Pinch.none
-        for player in players {
+        for player in players where player.lastSeen == lastTime {
             switch player.pinch {
             case .pinched, .opening: return .pinched
             case .open, .closing: result = .open

@@ -89,7 +89,7 @@ extension CameraRecovery.Trouble {
         case .busy: self = .busy
         case .permissionDenied: self = .forbidden
         case .noBandwidth: self = .noBandwidth
-        case .stalled: self = .silent
+        case .stalled, .onlyBrokenFrames: self = .silent
         case .notACaptureDevice, .noUsableFormat: self = .unfit
         case .device: self = .broken
         case .unreachable, .streamEnded: self = .unreachable

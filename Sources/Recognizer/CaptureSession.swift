@@ -30,8 +30,10 @@ actor CaptureSession {
     /// What the source turned out to be, for the next session; known whether or not it could be opened.
     private(set) var memory: SourceMemory
     private var source: (any FrameSource)?
+    /// Known once ``run()`` has returned or thrown.
+    private(set) var ending = Ending()
 
-    /// How a session ended that did not fail.
+    /// How a session ended, well or in an error.
     struct Ending: Sendable {
         /// What was lost on the way.
         var counters = SourceCounters()
@@ -53,12 +55,13 @@ actor CaptureSession {
 
     /// Reads until the source ends, ``interrupt()`` is called, or the camera should be opened in another mode. A clip is played at the pace
     /// of its own times.
-    func run() throws(CameraError) -> Ending {
+    func run() throws(CameraError) {
+        defer { frames.finish() }
+        guard let source else { return }
         defer {
-            frames.finish()
-            source = nil
+            ending.counters = source.counters
+            self.source = nil
         }
-        guard let source else { return Ending() }
         let clock = ContinuousClock()
         let start = clock.now
         var check = source.format.camera.map { _ in RateCheck(expected: request.framesPerSecond) }
@@ -69,11 +72,11 @@ actor CaptureSession {
             }
             let verdict = check?.frame(at: frame.time, source.counters)
             if case .slow(let rate, _) = verdict, let facts = source.format.camera, memory.achieved(rate, by: facts, request: request) {
-                return Ending(counters: source.counters, slowRate: rate)
+                ending.slowRate = rate
+                return
             }
             frames.put(CapturedFrame(frame: frame, arrival: .now, counters: source.counters, rate: verdict))
         }
-        return Ending(counters: source.counters)
     }
 
     /// Makes ``run()`` return soon.

@@ -54,6 +54,10 @@ extension CameraError: UserFacingFailure {
                 remedy: "use another camera")
         case .stalled(let device, let seconds):
             return FailureReport("no frame came for \(Int(seconds)) s", at: device, remedy: "unplug it and plug it in again if this stays")
+        case .onlyBrokenFrames(let device, let frames, let seconds):
+            return FailureReport(
+                "none of the \(frames) frames of \(Int(seconds)) s could be read", at: device,
+                remedy: "use another cable or port, or set camera.format to another")
         case .device(let path, let operation, let code):
             return FailureReport("\(operation.rawValue) failed: \(systemMessage(code))", at: path)
         case .unreadableClip(let path, let code):

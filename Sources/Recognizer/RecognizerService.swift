@@ -300,7 +300,7 @@ actor RecognizerService: Service {
         monitor.cameraOpened(format, at: steadySeconds())
         CameraLog(logger: logger).opened(format, request: source.request)
         try await withTaskCancellationHandler {
-            async let ending = session.run()
+            async let reading: Void = session.run()
             var lastTime = 0.0
             while let captured = await session.frames.take() {
                 lastTime = captured.frame.time
@@ -321,9 +321,16 @@ actor RecognizerService: Service {
             show(await recognition.interrupt(at: lastTime), arrival: .now)
             rate.reset()
             monitor.cameraClosed(trouble: "the camera is closed")
-            let ended = try await ending
-            CameraLog(logger: logger).closed(ended, dropped: session.frames.replacedCount)
+            let failure: (any Error)?
+            do {
+                try await reading
+                failure = nil
+            } catch {
+                failure = error
+            }
+            CameraLog(logger: logger).closed(await session.ending, dropped: session.frames.replacedCount)
             leaveBreadcrumb("camera closed")
+            if let failure { throw failure }
         } onCancel: {
             session.interrupt()
         }

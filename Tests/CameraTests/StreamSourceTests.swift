@@ -93,6 +93,17 @@ struct StreamSourceTests {
         #expect(seconds >= 1)
     }
 
+    @Test func `a camera that sends only broken pictures from now on is said to do so, not to be silent`() async throws {
+        let camera = try await NetworkCamera("--broken-after", "20", "--rate", "50")
+        let address = try camera.address()
+        let seen = try await watch(address, patience: 1)
+        guard case .onlyBrokenFrames("\(address)", let frames, let seconds) = seen.end else {
+            Issue.record("\(String(describing: seen.end))")
+            return
+        }
+        #expect(frames > 0 && frames == seen.counters.corrupt && seconds >= 1)
+    }
+
     @Test func `a camera that accepts and says nothing cannot be reached`() async throws {
         let camera = try await NetworkCamera("--silent-after", "0")
         let address = try camera.address()

@@ -152,6 +152,22 @@ struct V4L2SourceTests {
         #expect(camera.isReleased)
     }
 
+    @Test func `a camera that sends only broken frames is said to do so, not to be silent`() async throws {
+        let folder = try TemporaryFolder()
+        let broken = EmulatedCamera.Take(bytes: Array("no picture".utf8))
+        let camera = try EmulatedCamera(at: "\(folder.path)/camera", modes: [Self.jpegMode], takes: Array(repeating: broken, count: 3))
+        let path = camera.path
+        let error = try await EmulatedCamera.onCameraThread {
+            let source = try V4L2Source(path: path, stallTimeout: 0.5)
+            return #expect(throws: CameraError.self) { try source.nextFrame() }
+        }
+        guard case .onlyBrokenFrames(path, 3, let seconds) = error else {
+            Issue.record("\(String(describing: error))")
+            return
+        }
+        #expect(seconds >= 0.5)
+    }
+
     @Test func `a waiting source is interrupted from another thread`() async throws {
         let folder = try TemporaryFolder()
         let camera = try EmulatedCamera(at: "\(folder.path)/camera", modes: [Self.jpegMode])

@@ -133,6 +133,17 @@ struct PinchTests {
         #expect(stage.toggles.count == 2)
     }
 
+    @Test func `a hand that is not in the picture shows no pinch`() {
+        var stage = Stage()
+        stage.show(1, .open)
+        stage.show(0.5, .pinched)
+        #expect(stage.recognizer.pinch == .pinched)
+        stage.show(0.1)
+        #expect(stage.recognizer.pinch == .none)
+        stage.show(0.1, .pinched)
+        #expect(stage.recognizer.pinch == .pinched)
+    }
+
     @Test(arguments: [1, 2])
     func `a hand lost for longer must be seen open again, whatever its track is called`(track: Int) {
         var stage = Stage()

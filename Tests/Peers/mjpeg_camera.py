@@ -18,6 +18,7 @@ parser.add_argument("--credentials", help="USER:PASSWORD that are asked for")
 parser.add_argument("--end-after", type=int, help="close the connection after so many pictures")
 parser.add_argument("--silent-after", type=int, help="send nothing more after so many pictures, and keep the connection")
 parser.add_argument("--broken", type=int, default=0, help="cut every so many-th picture short")
+parser.add_argument("--broken-after", type=int, default=10**9, help="cut all pictures short after so many")
 options = parser.parse_args()
 pictures = [open(path, "rb").read() for path in options.pictures]
 
@@ -49,7 +50,8 @@ class Camera(http.server.BaseHTTPRequestHandler):
             if number == options.silent_after:
                 threading.Event().wait()
             picture = pictures[number % len(pictures)]
-            if options.broken and number % options.broken == options.broken - 1:
+            is_broken = options.broken and number % options.broken == options.broken - 1
+            if is_broken or number >= options.broken_after:
                 picture = picture[: len(picture) // 2]
             self.wfile.write(b"--picture\r\nContent-Type: image/jpeg\r\nContent-Length: %d\r\n\r\n" % len(picture))
             self.wfile.write(picture + b"\r\n")

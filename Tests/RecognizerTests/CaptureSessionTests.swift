@@ -11,10 +11,11 @@ struct CaptureSessionTests {
         let session = CaptureSession(
             SourceMemory(.clip(path: "\(Paths.root)/Tests/Clips/empty_room.avi")), request: CaptureRequest())
         _ = try await session.open()
-        async let ending = session.run()
+        async let reading: Void = session.run()
         try await eventually("three frames were replaced") { session.frames.replacedCount >= 3 }
         session.interrupt()
-        let delivered = try await ending.counters.delivered
+        try await reading
+        let delivered = await session.ending.counters.delivered
         #expect(session.frames.replacedCount == delivered - 1)
         #expect(await session.frames.take()?.frame.sequence == UInt64(delivered - 1))
         #expect(await session.frames.take() == nil)

@@ -31,6 +31,7 @@ struct FailureTests {
         (CameraError.unplugged(device: "/dev/video0"), "/dev/video0"), (CameraError.notACaptureDevice(path: "/dev/video1"), "/dev/video1"),
         (CameraError.noUsableFormat(device: "/dev/video0", offered: ["H264", "HEVC"]), "/dev/video0"),
         (CameraError.stalled(device: "/dev/video0", seconds: 3), "/dev/video0"),
+        (CameraError.onlyBrokenFrames(device: "/dev/video0", frames: 90, seconds: 3), "/dev/video0"),
         (CameraError.unreadableClip(path: "a.avi", errno: 2), "a.avi"), (CameraError.emptyClip(path: "a.avi"), "a.avi"),
         (CameraError.notAClip(path: "a.txt", reason: "Invalid data\nfound"), "a.txt"), (CameraError.noVideo(path: "a.mp3"), "a.mp3"),
         (CameraError.unsupportedCodec(path: "a.mkv", codec: "av2"), "a.mkv"),

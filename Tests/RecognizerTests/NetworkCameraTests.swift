@@ -31,6 +31,8 @@ struct NetworkCameraTests {
             messages.lines.contains { $0.contains("/state ") && $0.contains("\"problem\":\"http://127.0.0.1:\(port)/…: ") }
         }
         #expect(recognizer.ending == nil)
+        let closing = try await recognizer.line("what was lost on the way") { $0.contains("camera closed") }
+        #expect(closing.contains("frames=") && !closing.contains("frames=0 "))
         let second = try camera("--port", port)
         try await eventually("it is online again", within: .seconds(60)) { count(online) == 2 }
         _ = try await recognizer.line("that it is back") { $0.contains("the camera is back") }
