@@ -21,7 +21,7 @@ http:
 api:
 websocket_api:
 config:
-input_boolean:
+{more}input_boolean:
   witness:
 automation: !include automations.yaml
 lovelace:
@@ -52,13 +52,13 @@ class HomeAssistant:
 
     # Life
 
-    async def prepare(self, automations):
+    async def prepare(self, automations, more=""):
         """Writes a configuration and a user, so that nobody has to click through the onboarding."""
         storage = os.path.join(self.folder, ".storage")
         os.makedirs(storage)
         with open(os.path.join(storage, "onboarding"), "w", encoding="utf-8") as file:
             json.dump(ONBOARDED, file)
-        for name, text in (("configuration.yaml", CONFIGURATION.format(port=self.port)), ("automations.yaml", automations)):
+        for name, text in (("configuration.yaml", CONFIGURATION.format(port=self.port, more=more)), ("automations.yaml", automations)):
             with open(os.path.join(self.folder, name), "w", encoding="utf-8") as file:
                 file.write(text)
         shipped = os.path.join(self.repository, "deploy/homeassistant")
@@ -155,8 +155,22 @@ class HomeAssistant:
     async def add_broker(self, port):
         """What a person does once: the MQTT integration, with nothing but host and port."""
         flow = await self._post("/api/config/config_entries/flow", {"handler": "mqtt"})
-        done = await self._post(f"/api/config/config_entries/flow/{flow['flow_id']}", {"broker": "127.0.0.1", "port": port})
+        done = await self.go_on(flow["flow_id"], broker="127.0.0.1", port=port)
         assert done["type"] == "create_entry", done
+
+    async def discovered(self, handler):
+        """What it has found by itself and offers to set up."""
+        return [flow for flow in await self.result("config_entries/flow/progress") if flow["handler"] == handler]
+
+    async def go_on(self, flow, **given):
+        """One page of a dialogue filled in and sent: what it says then."""
+        return await self._post(f"/api/config/config_entries/flow/{flow}", given)
+
+    async def remove(self, entry):
+        """Takes an integration's device out, as a person does in the settings."""
+        url, headers = f"{self.url}/api/config/config_entries/entry/{entry}", {"Authorization": f"Bearer {self.token}"}
+        async with self.session.delete(url, headers=headers) as answer:
+            assert answer.status == 200, answer.status
 
     async def state(self, entity):
         return await self.get(f"/api/states/{entity}")
@@ -168,16 +182,16 @@ class HomeAssistant:
         domain, name = service.split(".")
         await self._post(f"/api/services/{domain}/{name}", data)
 
-    async def entities(self):
-        """Unique id → entity id of everything that came by MQTT."""
+    async def entities(self, platform="mqtt"):
+        """Unique id → entity id of everything that came by MQTT, or by another integration."""
         registry = await self.result("config/entity_registry/list")
-        return {entry["unique_id"]: entry["entity_id"] for entry in registry if entry["platform"] == "mqtt"}
+        return {entry["unique_id"]: entry["entity_id"] for entry in registry if entry["platform"] == platform}
 
     async def devices(self):
         """Identifier → device, of what came by MQTT."""
         registry = await self.result("config/device_registry/list")
         return {key: device for device in registry for domain, key in device["identifiers"] if domain == "mqtt"}
 
-    def complaints(self):
-        """What it had to say against what it received by MQTT."""
-        return [line for line in self.log if re.search(r" (WARNING|ERROR) .*(mqtt|handkit|template|blueprint|lovelace)", line, re.IGNORECASE)]
+    def complaints(self, about):
+        """What it had to say against something; `about` is a pattern."""
+        return [line for line in self.log if re.search(f" (WARNING|ERROR) .*({about})", line, re.IGNORECASE)]

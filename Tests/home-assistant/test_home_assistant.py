@@ -7,7 +7,8 @@ import re
 import signal
 import unittest
 
-from world import PATIENCE, REPOSITORY, World, eventually, labels
+from case import Case
+from world import REPOSITORY, eventually, labels
 
 CAMERA_ENTITIES = {
     "event.handkit_camera_toggle", "sensor.handkit_camera_brightness", "binary_sensor.handkit_camera_hand", "sensor.handkit_camera_fingers",
@@ -17,7 +18,7 @@ CAMERA_ENTITIES = {
 LAMP_ENTITIES = {"light.desk", "sensor.desk_status", "button.desk_identify"}
 BRIDGE_ENTITIES = {
     "sensor.handkit_bridge_lamps_available", "sensor.handkit_bridge_events_accepted", "sensor.handkit_bridge_events_rejected",
-    "button.handkit_bridge_refresh",
+    "button.handkit_bridge_refresh", "sensor.handkit_bridge_last_crash",
 }
 ALL = CAMERA_ENTITIES | LAMP_ENTITIES | BRIDGE_ENTITIES
 
@@ -60,14 +61,7 @@ class Fires:
         return len(self.moments)
 
 
-class HomeAssistantTests(unittest.IsolatedAsyncioTestCase):
-    async def asyncSetUp(self):
-        asyncio.get_running_loop().slow_callback_duration = 10
-        self.world = await self.enterAsyncContext(World())
-
-    def ha(self):
-        return self.world.ha
-
+class HomeAssistantTests(Case):
     async def one_of_each(self, automations="[]", more=""):
         """A camera, a lamp, a bridge and a Home Assistant that knows nothing but the broker."""
         await self.world.start_home_assistant(automations)
@@ -78,33 +72,6 @@ class HomeAssistantTests(unittest.IsolatedAsyncioTestCase):
         self.recognizer = await self.world.start_recognizer(self.configuration)
         await self.known(ALL)
         await self.available("event.handkit_camera_toggle", "light.desk")
-
-    async def known(self, entities):
-        async def all_there():
-            return entities <= set((await self.ha().entities()).values())
-
-        await eventually(f"Home Assistant knows {sorted(entities)}", all_there)
-
-    async def available(self, *entities):
-        async def all_available():
-            states = await self.ha().states()
-            return all(states.get(entity, {"state": "unavailable"})["state"] != "unavailable" for entity in entities)
-
-        await eventually(f"{entities} are available", all_available)
-
-    async def state_is(self, entity, *, seconds=PATIENCE, **wanted):
-        async def is_so():
-            state = await self.ha().state(entity)
-            facts = state and {"state": state["state"], **state["attributes"]}
-            return facts and all(facts.get(key) == value for key, value in wanted.items())
-
-        try:
-            await eventually(f"{entity} is {wanted}", is_so, seconds)
-        except AssertionError as error:
-            raise AssertionError(f"{error}; it is {await self.ha().state(entity)}") from None
-
-    def no_complaints(self, but=()):
-        self.assertEqual([], [line for line in self.ha().complaints() if not any(known in line for known in but)])
 
     async def test_everything_appears_without_configuration_and_in_order(self):
         await self.one_of_each(automations=AUTOMATIONS)
@@ -169,9 +136,6 @@ class HomeAssistantTests(unittest.IsolatedAsyncioTestCase):
         self.assertGreater(levels[-1], min(levels) + 5)
         self.assertEqual(wanted, len(fires), "a slide is no pinch, and nothing fires twice")
         self.no_complaints()
-
-    async def equal(self, one, other):
-        return one == other
 
     async def test_the_lamp_both_ways(self):
         await self.one_of_each()

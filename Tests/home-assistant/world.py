@@ -18,6 +18,8 @@ PROGRAMS = os.environ.get("PROGRAMS", os.path.join(REPOSITORY, ".build/debug"))
 PREFIX = os.environ.get("HANDKIT_PREFIX", os.path.join(REPOSITORY, ".handkit"))
 SETUP_CODE = "031-45-154"
 PATIENCE = 60
+# This machine's address in a network that is nobody else's; empty where there is none.
+HOUSE = os.environ.get("HANDKIT_TEST_HOUSE", "")
 
 
 def clip(name):
@@ -47,14 +49,23 @@ async def eventually(what, condition, seconds=PATIENCE):
 
 
 class Lamp:
+    """A HAP-python lamp on 127.0.0.1, and what it was told."""
+
     def __init__(self, world, name):
         self.world, self.name, self.port = world, name, free_port()
-        self.told, self.identified = [], 0
+        self.told, self.happened, self.identified = [], [], 0
         self.ready = asyncio.Event()
+
+    def command(self):
+        return (
+            os.path.join(PREFIX, "peers/bin/python"), os.path.join(REPOSITORY, "Tests/Peers/hap_lamp.py"), "--address", "127.0.0.1",
+            "--port", str(self.port), "--state", self.world.path(f"{self.name}.lamp"))
 
     def on_line(self, line):
         record = json.loads(line)
+        self.happened.append(record["event"])
         if record["event"] == "ready":
+            self.facts = record
             self.ready.set()
         elif record["event"] == "set":
             self.told.append({key: record[key] for key in ("on", "brightness") if key in record})
@@ -62,11 +73,22 @@ class Lamp:
             self.identified += 1
 
     async def start(self):
-        self.process = await self.world.children.start(
-            f"lamp {self.name}", os.path.join(PREFIX, "peers/bin/python"), os.path.join(REPOSITORY, "Tests/Peers/hap_lamp.py"),
-            *("--address", "127.0.0.1", "--port", str(self.port), "--state", self.world.path(f"{self.name}.lamp")),
-            on_output=self.on_line)
+        self.ready.clear()
+        self.process = await self.world.children.start(f"lamp {self.name}", *self.command(), on_output=self.on_line)
         await self.world.children.waiting_for(self.ready.wait(), "the start of a lamp", PATIENCE)
+
+
+class HandKitLamp(Lamp):
+    """A handkit-lamp at all addresses of this machine, on another port at each start."""
+
+    def __init__(self, world, name):
+        super().__init__(world, name)
+        self.code = world.write(f"{self.port}.code", SETUP_CODE)
+
+    def command(self):
+        return (
+            os.path.join(PROGRAMS, "handkit-lamp"), "run", "--state", self.world.path(f"{self.port}.lamp"), "--name", self.name,
+            "--code-file", self.code)
 
 
 class World:
@@ -100,10 +122,12 @@ class World:
             await self.ha.session.close()
         self.folder.cleanup()
 
-    async def start_home_assistant(self, automations="[]"):
-        await self.ha.prepare(automations)
+    async def start_home_assistant(self, automations="[]", more="", with_broker=True):
+        """`more` is put into its configuration."""
+        await self.ha.prepare(automations, more)
         await self.ha.start()
-        await self.ha.add_broker(self.broker_port)
+        if with_broker:
+            await self.ha.add_broker(self.broker_port)
 
     # Broker: it keeps nothing, so that whatever is there after its restart was published anew.
 
@@ -147,8 +171,8 @@ class World:
             text += "lamps:\n" + "".join(f"  {lamp}:\n    host: 127.0.0.1:{self.lamps[lamp].port}\n" for lamp in lamps)
         return self.write(f"{name}.yaml", text + more)
 
-    async def start_lamp(self, name):
-        self.lamps[name] = Lamp(self, name)
+    async def start_lamp(self, name, kind=Lamp):
+        self.lamps[name] = kind(self, name)
         await self.lamps[name].start()
         return self.lamps[name]
 
