@@ -129,6 +129,53 @@ import Testing
         #expect(try await house.command("get", "desk").output == "on 30%\n")
     }
 
+    @Test func `a lamp that takes no brightness while it is off is switched on and then dimmed, without a setting`() async throws {
+        let house = try await House()
+        let lamp = try await HandKitLamp.start(quirks: ["brightness-needs-on=alone"])
+        _ = try await house.run(with: lamp)
+        #expect(try await house.command("set", "desk", "30").output == "on 30%\n")
+        #expect(try await house.command("get", "desk").output == "on 30%\n")
+    }
+
+    @Test func `a lamp that says nothing of its brightness while it is off is used all the same`() async throws {
+        let house = try await House()
+        let lamp = try await HandKitLamp.start(quirks: ["silent-while-off"])
+        _ = try await house.run(with: lamp)
+        #expect(try await house.command("get", "desk").output == "off\n")
+        #expect(try await house.command("set", "desk", "30").output == "on 30%\n")
+        #expect(try await house.command("get", "desk").output == "on 30%\n")
+        #expect(try await house.command("set", "desk", "toggle").output == "off\n")
+    }
+
+    @Test func `a lamp that hangs up after a few requests loses no toggle`() async throws {
+        let house = try await House()
+        // Two for the verification, one each for the database, events and the first look, and two for a toggle.
+        let lamp = try await HandKitLamp.start(quirks: ["close-after=7"])
+        let bridge = try await house.run(with: lamp)
+        let heard = try await house.listen()
+        var next = 0
+        for number in 1...6 {
+            try await house.toggle("a-\(number)")
+            let state = number.isMultiple(of: 2) ? "OFF" : "ON"
+            next = try await heard.message(#"handkit/lamp/desk/state {"brightness":40,"state":"\#(state)"}"#, after: next)
+        }
+        #expect(lamp.events.filter { $0.event == "set" }.map(\.on) == [true, false, true, false, true, false])
+        #expect(bridge.ending == nil)
+    }
+
+    @Test func `a lamp with few steps is set to the nearest, and said to be there`() async throws {
+        let house = try await House()
+        let lamp = try await HandKitLamp.start(quirks: ["dimmer-step=20", "no-events"])
+        let bridge = try await house.run(with: lamp)
+        #expect(try await house.command("set", "desk", "57").output == "on 60%\n")
+        #expect(try await house.command("set", "desk", "3").output == "on 20%\n")
+        let heard = try await house.listen()
+        try await heard.message(#"handkit/lamp/desk/state {"brightness":40,"state":"OFF"}"#)
+        try await house.slide(through: [51, 52, 53], boot: "a")
+        try await heard.message(#"handkit/lamp/desk/state {"brightness":60,"state":"ON"}"#)
+        #expect(bridge.ending == nil)
+    }
+
     @Test func `a lamp that is unpaired while the bridge runs is left alone from then on`() async throws {
         let (house, lamp) = (try await House(), try await HAPLamp.start())
         let bridge = try await house.run(with: lamp)

@@ -51,6 +51,32 @@ import Testing
         #expect(lamp.level(50) == [.send(.write(on: nil, brightness: 50))])
     }
 
+    @Test func `a lamp that refuses brightness while it is off is switched on first from then on`() {
+        var lamp = Script(on: false)
+        #expect(lamp.level(30) == [.send(.write(on: true, brightness: 30))])
+        #expect(lamp.send(.answered(.failed(.refused(status: -70412)))) == [.send(.write(on: true, brightness: nil))])
+        #expect(
+            lamp.send(.answered(.written)) == [.state(.init(on: true, brightness: 40)), .send(.write(on: nil, brightness: 30))])
+        #expect(lamp.send(.answered(.written)).last == .done(.level(30), origin: desk, .init(on: true, brightness: 30)))
+    }
+
+    @Test func `a lamp that refuses one value of its own is not asked again`() {
+        var lamp = Script(on: false, splits: true)
+        lamp.level(30)
+        #expect(
+            lamp.send(.answered(.failed(.refused(status: -70410)))).first
+                == .dropped(.level(30), origin: desk, .refused(status: -70410)))
+    }
+
+    @Test func `a lamp that has not every level is said to be as it is`() {
+        var lamp = Script(on: true)
+        lamp.level(57)
+        #expect(
+            lamp.send(.answered(.writtenNear(level: 55))) == [
+                .state(.init(on: true, brightness: 55)), .done(.level(57), origin: desk, .init(on: true, brightness: 55)),
+            ])
+    }
+
     @Test func `a slide goes on while a lamp is switched on for it, and its newest value is the one that is written`() {
         var lamp = Script(on: false, splits: true)
         lamp.level(30)

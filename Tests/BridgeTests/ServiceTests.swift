@@ -166,6 +166,7 @@ import Testing
         for number in 1...3 { try await house.toggle("r-\(number)", options: ["-r"]) }
         try await house.toggle("a-1")
         try await heard.message(#"handkit/lamp/desk/state {"brightness":40,"state":"ON"}"#)
+        try await eventually("the lamp told of it") { !lamp.writes.isEmpty }
         #expect(lamp.writes.map(\.on) == [true])
         #expect(bridge.errorLines.count { $0.contains("retained message ignored") } == 1)
     }

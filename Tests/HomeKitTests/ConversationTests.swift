@@ -162,6 +162,23 @@ private func http(_ status: Int, _ body: [UInt8] = [], kind: String = "HTTP/1.1"
         #expect(conversation.received(http(status)).map(Seen.init) == [.stopDeadline(1), .failed(1, error), .close(error)])
     }
 
+    @Test(arguments: [204, 200])
+    func `needs nothing but a success for a last answer`(status: Int) throws {
+        var conversation = Conversation(host: "10.0.0.2")
+        let m1 = try body(of: conversation.submit(.verify(PairVerify(pairing: pairing)), id: 1))
+        _ = conversation.received(http(200, try accessory.m2(verifying: m1)))
+        #expect(conversation.received(http(status)).map(Seen.init) == [.stopDeadline(1), .answered(1, status)])
+    }
+
+    @Test func `is refused in the language of pairing, whatever HTTP calls it`() throws {
+        var conversation = Conversation(host: "10.0.0.2")
+        _ = conversation.submit(.verify(PairVerify(pairing: pairing)), id: 1)
+        #expect(
+            conversation.received(http(400, [6, 1, 2, 7, 1, 2])).map(Seen.init) == [
+                .stopDeadline(1), .failed(1, .pairingLost), .close(.pairingLost),
+            ])
+    }
+
     @Test func `ends with the first forged frame`() throws {
         var conversation = Conversation(host: "10.0.0.2")
         let m1 = try body(of: conversation.submit(.verify(PairVerify(pairing: pairing)), id: 1))

@@ -43,6 +43,13 @@ private let home = [
         #expect(found.name == "Desk[2J")
     }
 
+    @Test func `is meant by its name in whatever case, and with what is not shown of it`() {
+        let family = "👨\u{200D}👩\u{200D}👧 Tür “2.0”"
+        let found = HAPService(service(["id": "aa:bb:cc:dd:ee:ff"], instance: family), networks: home)
+        #expect(found.isCalled(family) && found.isCalled(found.name) && found.isCalled(found.name.uppercased()))
+        #expect(!found.isCalled("👨👩👧 Tür"))
+    }
+
     @Test func `is tried first where it is near, and last where its address was its own idea`() {
         let near6 = [0xFD] + [UInt8](repeating: 0, count: 14) + [9]
         let far6: [UInt8] = [0x20, 0x01, 0x0D, 0xB8] + [UInt8](repeating: 0, count: 11) + [1]

@@ -30,7 +30,7 @@ import Testing
         #expect(bulb.name == "HandKit bulb")
         #expect(bulb.manufacturer == "HandKit tests")
         let brightness = try #require(bulb.brightness)
-        #expect((brightness.minimum, brightness.maximum, brightness.step) == (0, 100, 1))
+        #expect(brightness.scale == BrightnessScale(minimum: 0, maximum: 100, step: 1))
 
         var readings = try await session.read([brightness.id, bulb.on])
         #expect(readings.map(\.id) == [brightness.id, bulb.on])

@@ -96,7 +96,7 @@ private func bytes(_ text: String) -> [UInt8] { Array(text.utf8) }
         #expect(bulb.onCanNotify)
         let brightness = try #require(bulb.brightness)
         #expect(brightness.id == CharacteristicID(accessory: .max, instance: 9_007_199_254_740_993))
-        #expect((brightness.minimum, brightness.maximum, brightness.step) == (5, 80.5, 5))
+        #expect(brightness.scale == BrightnessScale(minimum: 5, maximum: 80.5, step: 5))
         #expect(!brightness.canNotify)
         #expect(bulbs[1].brightness == nil)
     }
@@ -142,19 +142,36 @@ private func bytes(_ text: String) -> [UInt8] { Array(text.utf8) }
         #expect(try statuses(#"{"characteristics":[{"aid":1,"iid":9},{"aid":1,"iid":10,"status":"x"},]}"#) == [.success, .notReported])
     }
 
-    @Test func `what the accessory leaves out is a failure, not a guess`() throws {
+    @Test func `a value that the accessory leaves out is a failure, not a guess`() throws {
         #expect(try results(#"{"characteristics":[true,{"aid":1},{"aid":1,"iid":9,"status":0}]}"#) == [.notReported, .notReported])
-        #expect(try statuses(#"{"characteristics":[{"aid":1,"iid":9,"status":0}]}"#) == [.success, .notReported])
     }
 
-    @Test func `an answer without body to a write is success for all`() throws {
-        #expect(try statuses("") == [.success, .success])
+    @Test func `an accessory that lists nothing but what it refuses has taken the rest`() throws {
+        #expect(try statuses(#"{"characteristics":[{"aid":1,"iid":10,"status":-70410}]}"#) == [.success, .invalidValue])
+        #expect(try statuses(#"{"characteristics":[]}"#) == [.success, .success])
+    }
+
+    @Test(arguments: ["", "{}", "{\"status\":0}"])
+    func `an answer to a write that says nothing against it is success for all`(body: String) throws {
+        #expect(try statuses(body) == [.success, .success])
+    }
+
+    @Test(arguments: ["[]", "7", "<html>"])
+    func `an answer to a write that is none is no success`(body: String) {
+        #expect(throws: HAPError.self) { try statuses(body) }
+    }
+
+    @Test func `numbers are read from a text too`() {
+        #expect(CharacteristicValue.string("57").number == 57)
+        #expect(CharacteristicValue.string("nan").number == nil)
+        #expect(CharacteristicValue.string("bright").number == nil)
+        #expect(CharacteristicValue.bool(true).number == nil)
     }
 
     @Test func `truth is read as true, false, 1 or 0 and written as a number`() {
-        #expect(CharacteristicValue.integer(1).bool == true)
-        #expect(CharacteristicValue.integer(0).bool == false)
-        #expect(CharacteristicValue.integer(2).bool == nil)
+        for truth in [CharacteristicValue.integer(1), .number(1), .string("1"), .string("true")] { #expect(truth.bool == true) }
+        for untruth in [CharacteristicValue.integer(0), .number(0), .string("0"), .string("false")] { #expect(untruth.bool == false) }
+        for neither in [CharacteristicValue.integer(2), .number(0.5), .string("on"), .null] { #expect(neither.bool == nil) }
         #expect(CharacteristicValue.bool(true).json == "1")
         #expect(CharacteristicValue.bool(false).json == "0")
     }

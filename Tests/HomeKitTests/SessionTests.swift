@@ -158,15 +158,25 @@ import Testing
         #expect(try answer(status, "x").usableBody(.write) == Array("x".utf8))
     }
 
-    @Test(arguments: [#"{"characteristics":[]}"#, #"{"status":-70410}"#])
+    @Test(arguments: [#"{"characteristics":[{"aid":1,"iid":9,"status":-70410}]}"#, #"{"status":-70410}"#])
     func `of 400 or 422 that says what became of the values is used`(body: String) throws {
         for status in [400, 422] {
             for step in [HAPStep.read, .write, .subscribe] {
                 #expect(try answer(status, body).usableBody(step) == Array(body.utf8))
             }
             #expect(throws: HAPError.self) { try answer(status, body).usableBody(.accessories) }
-            #expect(throws: HAPError.httpStatus(.write, code: status, status: nil)) { try answer(status).usableBody(.write) }
+            for nothing in ["", "{}", #"{"characteristics":[]}"#] {
+                #expect(throws: HAPError.httpStatus(.write, code: status, status: nil)) { try answer(status, nothing).usableBody(.write) }
+            }
         }
+    }
+
+    @Test func `of failure that is a refusal in the language of pairing is used`() throws {
+        let refusal: [UInt8] = [6, 1, 2, 7, 1, 2]
+        let message = HTTPMessage(kind: .response, status: 400, body: refusal)
+        #expect(try message.usableBody(.removePairing) == refusal)
+        #expect(throws: HAPError.httpStatus(.write, code: 400, status: nil)) { try message.usableBody(.write) }
+        #expect(throws: HAPError.httpStatus(.removePairing, code: 400, status: nil)) { try answer(400, "{}").usableBody(.removePairing) }
     }
 
     @Test func `of failure carries the accessory's own status where there is one`() {

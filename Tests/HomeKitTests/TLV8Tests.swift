@@ -21,6 +21,13 @@ import Testing
         #expect(message[.state] == [2])
     }
 
+    @Test func `a key or a proof in short fragments is one value`() throws {
+        // Seen from nobody yet; other controllers put it together, so that its maker would not notice.
+        let message = try TLV8(decoding: [6, 1, 2, 3, 2, 10, 11, 3, 1, 12, 4, 1, 20, 3, 1, 13])
+        #expect(message[.publicKey] == [10, 11, 12])
+        #expect(message[.proof] == [20])
+    }
+
     @Test func `a separator keeps list entries apart`() throws {
         let message = try TLV8(decoding: [1, 1, 65, 0xFF, 0, 1, 1, 66])
         #expect(message.items.map(\.type) == [1, 0xFF, 1])

@@ -44,8 +44,7 @@ import Testing
     @Test(arguments: [
         "delay=50", "segment", "segment=1", "framing=length", "framing=chunked", "lower-case-headers", "newline-after-body", "bad-json",
         "leading-zeros=apple", "leading-zeros=as-sent", "zero-salt", "no-state", "one-piece", "strict-requests", "ignores-true",
-        "dimmer-lag=20",
-        "new-instances", "event-echo", "events-max",
+        "dimmer-lag=20", "new-instances", "event-echo", "events-max", "unpairing-hangs-up",
     ])
     func `odd as it is, it is paired, switched, read and unpaired`(quirk: String) async throws {
         let scene = try await scene(quirk)
@@ -129,6 +128,45 @@ import Testing
     func `a refused pairing says why`(refusal: String, error: HAPError) async throws {
         let lamp = try await HandKitLamp.start(quirks: ["pair-setup=\(refusal)"])
         await #expect(throws: error) { try await pair(lamp) }
+    }
+
+    @Test(arguments: ["400", "470"])
+    func `a wrong code is one, whatever status it is refused with`(status: String) async throws {
+        let lamp = try await HandKitLamp.start(quirks: ["refusal-status=\(status)"])
+        await #expect(throws: HAPError.wrongSetupCode) { try await HAPPairing.pair(at: [address(lamp)], code: try SetupCode("111-22-334")) }
+    }
+
+    @Test func `a pairing that is gone is known to be, whatever status the lamp says it with`() async throws {
+        let folder = try Paths.temporaryFolder()
+        defer { Paths.remove(folder) }
+        let first = try await HandKitLamp.start(folder: folder)
+        let record = try await pair(first)
+        _ = try await first.stop()
+        let second = try await HandKitLamp.start(quirks: ["forgets", "refusal-status"], folder: folder)
+        await #expect(throws: HAPError.pairingLost) { try await HAPSession.open(record, at: [address(second)]) }
+    }
+
+    @Test func `a lamp that hangs up instead of saying that it is unpaired, is`() async throws {
+        let lamp = try await HandKitLamp.start(quirks: ["unpairing-hangs-up"])
+        let record = try await pair(lamp)
+        try await HAPPairing.unpair(record)
+        try await eventually("the lamp told of it") { lamp.events.contains { $0.event == "unpaired" } }
+        _ = try await pair(lamp)
+    }
+
+    @Test func `a lamp without events is used without them`() async throws {
+        let scene = try await scene("no-events")
+        let statuses = try await scene.session.subscribe(to: [scene.on, scene.brightness]).map(\.status)
+        #expect(statuses == [.notificationNotSupported, .notificationNotSupported])
+        #expect(try await scene.write(on: true, brightness: 57) == [.success, .success])
+    }
+
+    @Test func `what is between two steps is refused, and the nearest is taken`() async throws {
+        let scene = try await scene("dimmer-step=5")
+        #expect(try await scene.write(on: true, brightness: 57) == [.success, .invalidValue])
+        let bulb = try #require(Lightbulb.all(in: try await scene.session.accessories()).first)
+        #expect(bulb.brightness?.scale.value(percent: 57) == .integer(55))
+        #expect(try await scene.write(on: true, brightness: 55) == [.success, .success])
     }
 
     @Test func `a lamp that was reset is told from one that is away`() async throws {

@@ -12,7 +12,7 @@ final class LampLink: Sendable {
     let session: HAPSession
     private let place: Mutex<Lightbulb>
 
-    /// Where the bulb is now; another place after the accessory database has changed.
+    /// Where the bulb is now; another place after the accessory database has changed. Its level is the one last heard of.
     var bulb: Lightbulb {
         get { place.withLock { $0 } }
         set { place.withLock { $0 = newValue } }
@@ -55,12 +55,8 @@ final class LampLink: Sendable {
         let bulb = bulb
         do throws(HAPError) {
             switch request {
-            case .read:
-                return Self.answer(
-                    try await session.read([bulb.on] + (bulb.brightness.map { [$0.id] } ?? [])), canDim: bulb.brightness != nil)
-            case .write(let on, let brightness):
-                let writes = Self.writes(on, brightness, to: bulb)
-                return Self.answer(try await session.write(writes, timed: bulb.needsTimedWrites))
+            case .read: return try await read(bulb)
+            case .write(let on, let brightness): return try await write(on, brightness, to: bulb)
             case .identify:
                 guard let identify = bulb.identify else { return .failed(.refused(status: Int(HAPStatus.notReported.code))) }
                 return Self.answer(try await session.write([CharacteristicWrite(identify, .bool(true))]))
@@ -70,27 +66,43 @@ final class LampLink: Sendable {
         }
     }
 
-    private static func writes(_ on: Bool?, _ level: Int?, to bulb: Lightbulb) -> [CharacteristicWrite] {
-        var writes: [CharacteristicWrite] = []
-        if let on { writes.append(CharacteristicWrite(bulb.on, .bool(on))) }
-        if let level, let brightness = bulb.brightness {
-            let range = max(1, brightness.minimum)...max(1, brightness.minimum, brightness.maximum)
-            let value = min(max(Double(level), range.lowerBound), range.upperBound)
-            writes.append(CharacteristicWrite(brightness.id, .integer(Int64(value.rounded()))))
+    /// Some lamps do not tell their brightness while they are off, or in one answer with something else; then what was last heard counts.
+    private func read(_ bulb: Lightbulb) async throws(HAPError) -> LampQueue.Answer {
+        guard let brightness = bulb.brightness else {
+            return Self.answer(try await session.read([bulb.on])) { LampValues(on: $0, brightness: nil) }
         }
-        return writes
+        var readings = try await session.read([bulb.on, brightness.id])
+        if readings[0].value != nil, readings[1].isMissing {
+            readings[1] = try await session.read([brightness.id])[0]
+        }
+        if case .failure(let failure) = readings[1].result, Self.failure(failure.status) == .busy { return .failed(.busy) }
+        let level = readings[1].value?.number.flatMap(brightness.scale.percent)
+        if let level { heard(level) }
+        return Self.answer(readings) { LampValues(on: $0, brightness: level ?? brightness.level ?? 100) }
     }
 
-    private static func answer(_ readings: [CharacteristicReading], canDim: Bool) -> LampQueue.Answer {
-        for reading in readings {
-            if case .failure(let failure) = reading.result { return .failed(Self.failure(failure.status)) }
-        }
-        let level = readings.count > 1 ? readings[1].value.flatMap(Self.percent) : nil
-        guard let on = readings.first?.value?.bool, !canDim || level != nil else {
-            return .failed(.refused(status: Int(HAPStatus.notReported.code)))
-        }
-        return .read(LampValues(on: on, brightness: level))
+    private static func answer(_ readings: [CharacteristicReading], _ values: (Bool) -> LampValues) -> LampQueue.Answer {
+        if case .failure(let failure)? = readings.first?.result { return .failed(Self.failure(failure.status)) }
+        guard let on = readings.first?.value?.bool else { return .failed(.refused(status: Int(HAPStatus.notReported.code))) }
+        return .read(values(on))
     }
+
+    private func write(_ on: Bool?, _ level: Int?, to bulb: Lightbulb) async throws(HAPError) -> LampQueue.Answer {
+        var writes: [CharacteristicWrite] = []
+        if let on { writes.append(CharacteristicWrite(bulb.on, .bool(on))) }
+        var taken: Int?
+        if let level, let brightness = bulb.brightness {
+            let value = brightness.scale.value(percent: level)
+            taken = value.number.flatMap(brightness.scale.percent)
+            writes.append(CharacteristicWrite(brightness.id, value))
+        }
+        let answer = Self.answer(try await session.write(writes, timed: bulb.needsTimedWrites))
+        guard answer == .written, let taken else { return answer }
+        heard(taken)
+        return taken == level ? .written : .writtenNear(level: taken)
+    }
+
+    private func heard(_ level: Int) { place.withLock { $0.brightness?.level = level } }
 
     private static func answer(_ results: [CharacteristicWriteResult]) -> LampQueue.Answer {
         guard let failed = results.first(where: { $0.status != .success }) else { return .written }
@@ -102,13 +114,12 @@ final class LampLink: Sendable {
         guard let value = reading.value else { return nil }
         let bulb = bulb
         if reading.id == bulb.on { return value.bool.map { .report(on: $0, brightness: nil) } }
-        guard reading.id == bulb.brightness?.id, let level = Self.percent(value) else { return nil }
+        guard let brightness = bulb.brightness, reading.id == brightness.id, let level = value.number.flatMap(brightness.scale.percent)
+        else {
+            return nil
+        }
+        heard(level)
         return .report(on: nil, brightness: level)
-    }
-
-    private static func percent(_ value: CharacteristicValue) -> Int? {
-        guard let number = value.number, number.isFinite else { return nil }
-        return Int(min(max(number, 0), 100).rounded())
     }
 
     private static func failure(_ status: HAPStatus) -> LampQueue.Failure {

@@ -6,9 +6,9 @@
 ///   Writes start at least `minimumInterval` apart, and what waits is written when that is over, so the last value always arrives.
 /// - Brightness 0 is Off. Above 0 it is written alone to a lamp that is on, and together with On to one that is off, or after it where
 ///   the policy splits writes.
-/// - A lamp that says it is busy is asked again after `retryDelay`. A refusal is final. Where the connection ends before the answer,
-///   brightness and power are sent again once the lamp is back, within `levelLifetime`; a toggle is tried again only if it had not been
-///   written yet, as nobody can tell whether the lamp did it.
+/// - A lamp that says it is busy is asked again after `retryDelay`. A refusal is final, except that of On and brightness in one write:
+///   from then on they are two. Where the connection ends before the answer, brightness and power are sent again once the lamp is back,
+///   within `levelLifetime`; a toggle is tried again only if it had not been written yet, as nobody can tell whether the lamp did it.
 /// - While the bridge writes, and for `echoHold` after, what the lamp reports of the same characteristic is held back: it may be the echo
 ///   of an earlier write (an accessory may collect events for up to a second). What is left at the end and differs is settled by reading
 ///   the lamp.
@@ -57,7 +57,16 @@ public struct LampQueue: Sendable {
     public enum Answer: Equatable, Sendable {
         case read(LampValues)
         case written
+        /// The lamp has not every level; this one is the nearest to what was asked for.
+        case writtenNear(level: Int)
         case failed(Failure)
+
+        public var isWritten: Bool {
+            switch self {
+            case .written, .writtenNear: true
+            case .read, .failed: false
+            }
+        }
     }
 
     public enum Failure: Equatable, Sendable {
@@ -123,6 +132,8 @@ public struct LampQueue: Sendable {
     }
 
     private let policy: Policy
+    /// As the policy has it, until the lamp has refused both values in one write.
+    private var splitsWrites: Bool
     private var activity = Activity.offline
     private var waiting: [Entry] = []
     /// Nil from a disconnection to the first read after it.
@@ -136,7 +147,10 @@ public struct LampQueue: Sendable {
     private var retryAt: ContinuousClock.Instant?
     private var nextPoll: ContinuousClock.Instant?
 
-    public init(policy: Policy = Policy()) { self.policy = policy }
+    public init(policy: Policy = Policy()) {
+        self.policy = policy
+        splitsWrites = policy.splitsWrites
+    }
 
     /// When to come back with `.wake`, unless something happens before; nil for never.
     public private(set) var deadline: ContinuousClock.Instant?
@@ -244,16 +258,10 @@ public struct LampQueue: Sendable {
                 return
             }
             write(Write(on: !values.on), for: entry, &actions)
-        case (.writing(let entry, let write), .written):
-            activity = .idle
-            endEchoes(at: now + policy.echoHold)
-            if case .level(let level) = entry.command { settledLevel = level } else { settledLevel = nil }
-            var values = known ?? LampValues(on: write.on ?? true, brightness: write.brightness)
-            if let on = write.on { values.on = on }
-            if let brightness = write.brightness { values.brightness = brightness }
-            known = values
-            actions.append(.state(values))
-            actions.append(.done(entry.command, origin: entry.origin, values))
+        case (.writing(let entry, let write), .written): written(write, for: entry, now, &actions)
+        case (.writing(let entry, var write), .writtenNear(let level)):
+            write.brightness = level
+            written(write, for: entry, now, &actions)
         case (.identifying(let entry), .written):
             activity = .idle
             if let known { actions.append(.done(entry.command, origin: entry.origin, known)) }
@@ -282,6 +290,11 @@ public struct LampQueue: Sendable {
             endEchoes(at: now)
             putBack(entry)
             retryAt = now + policy.retryDelay
+        case (.writing(let entry, let write), .failed(.refused)) where write.on == true && write.brightness != nil && !splitsWrites:
+            activity = .idle
+            endEchoes(at: now)
+            (splitsWrites, nextLevelWrite) = (true, nil)
+            putBack(entry)
         case (.inverting(let entry), .failed(.refused(let status))), (.writing(let entry, _), .failed(.refused(let status))),
             (.switchingOn(let entry), .failed(.refused(let status))):
             activity = .idle
@@ -292,6 +305,18 @@ public struct LampQueue: Sendable {
         case (.refreshing, _), (.inverting, _), (.writing, _), (.identifying, _), (.switchingOn, _):
             preconditionFailure("an answer of the other kind than the request")
         }
+    }
+
+    private mutating func written(_ write: Write, for entry: Entry, _ now: ContinuousClock.Instant, _ actions: inout [Action]) {
+        activity = .idle
+        endEchoes(at: now + policy.echoHold)
+        if case .level(let level) = entry.command { settledLevel = level } else { settledLevel = nil }
+        var values = known ?? LampValues(on: write.on ?? true, brightness: write.brightness)
+        if let on = write.on { values.on = on }
+        if let brightness = write.brightness { values.brightness = brightness }
+        known = values
+        actions.append(.state(values))
+        actions.append(.done(entry.command, origin: entry.origin, values))
     }
 
     private mutating func learn(_ values: LampValues, _ actions: inout [Action]) {
@@ -366,7 +391,7 @@ public struct LampQueue: Sendable {
                 }
                 if let nextLevelWrite, nextLevelWrite > now { return }
                 waiting.removeFirst()
-                if policy.splitsWrites, level > 0, !known.on, known.brightness != nil {
+                if splitsWrites, level > 0, !known.on, known.brightness != nil {
                     activity = .switchingOn(entry)
                     onEcho.begin()
                     actions.append(.send(.write(on: true, brightness: nil)))

@@ -59,7 +59,7 @@ extension LampCommands {
         }
         guard settings.bridge.discovers else { throw .discoveryOff }
         let search = try await NetworkSearch.find { services in
-            if let which { return Self.only(services.filter { $0.has(id: which) || $0.name.lowercased() == which.lowercased() }) }
+            if let which { return Self.only(services.filter { $0.has(id: which) || $0.isCalled(which) }) }
             guard let payload else { return nil }
             return Self.only(services.filter { $0.matches(payload) })
         }

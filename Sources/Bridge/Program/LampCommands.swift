@@ -215,7 +215,7 @@ struct LampCommands: Sendable {
         switch await link.perform(.read) {
         case .read(let values): return values
         case .failed(let failure): throw await Self.failure(failure, lamp, link)
-        case .written: preconditionFailure("a read is answered by values")
+        case .written, .writtenNear: preconditionFailure("a read is answered by values")
         }
     }
 

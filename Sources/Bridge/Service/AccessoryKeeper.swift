@@ -80,6 +80,11 @@ struct AccessoryKeeper: Sendable {
                 mayReverify = false
                 continue
             }
+            // Some hang up after so many requests, and are there again at once.
+            if outcome.hasWritten, outcome.trouble == .unreachable(.closed(errno: 0)) {
+                backoff.reset()
+                continue
+            }
             switch outcome.trouble {
             case .notPaired, .pairingLost, .pairings: await waitForPairing(otherThan: outcome.record)
             case .unreachable, .noLightbulb: await pause(backoff.next(jitter: .random(in: 0...1)), after: outcome)
@@ -182,7 +187,7 @@ struct AccessoryKeeper: Sendable {
             let answer = await link.perform(request)
             metrics?.answered(request, answer, after: .now - start)
             await owner.received(.answered(answer), from: lamp)
-            if answer == .written { done.hasWritten = true }
+            if answer.isWritten { done.hasWritten = true }
             done.isUnverified = answer == .failed(.unverified)
             if answer == .failed(.lost) || done.isUnverified { break }
         }

@@ -21,6 +21,8 @@ package struct AccessoryTraits: Sendable {
     package var wantsWholeRequests = false
     /// Characteristics that one connection may subscribe to; more are accepted and never heard of.
     package var subscriptionLimit: Int?
+    /// Percent between two levels of brightness.
+    package var brightnessStep = 1
 
     package init() {}
 }

@@ -52,6 +52,9 @@ package struct AccessoryResponse: Equatable, Sendable {
         .pairing(TLV8((.state, [state]), (.error, [code])))
     }
 
+    /// Whether it is a pairing message that refuses something.
+    package var isPairingError: Bool { content == .pairing && (try? TLV8(decoding: body))?[.error] != nil }
+
     /// The same pairing message without its state item.
     package var withoutState: AccessoryResponse {
         guard content == .pairing, let message = try? TLV8(decoding: body) else { return self }

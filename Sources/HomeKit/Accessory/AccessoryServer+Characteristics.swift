@@ -101,7 +101,9 @@ extension AccessoryServer {
         if item.wantsResponse { return .writeOnly }
         switch characteristic.role {
         case .identify, .on: return value.bool == nil ? .invalidValue : .success
-        case .brightness: return Self.percentage(value) == nil ? .invalidValue : .success
+        case .brightness:
+            guard let level = Self.percentage(value), level.isMultiple(of: manners.traits.brightnessStep) else { return .invalidValue }
+            return .success
         case .fixed: return .readOnly
         }
     }

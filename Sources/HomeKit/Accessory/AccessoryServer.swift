@@ -71,7 +71,7 @@ package struct AccessoryServer: Sendable {
     ) {
         self.identity = identity
         self.manners = manners
-        database = BulbDatabase(information, count: count, offset: instanceOffset)
+        database = BulbDatabase(information, count: count, offset: instanceOffset, brightnessStep: manners.traits.brightnessStep)
         bulbs = Array(repeating: BulbState(), count: count)
     }
 

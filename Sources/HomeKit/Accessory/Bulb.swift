@@ -83,7 +83,7 @@ struct BulbDatabase: Sendable {
     /// - Parameters:
     ///   - count: Bulbs; above one the accessory is a bridge (aid 1) with a bulb behind each further aid.
     ///   - offset: Added to every instance number.
-    init(_ information: AccessoryInformation, count: Int, offset: UInt64 = 0) {
+    init(_ information: AccessoryInformation, count: Int, offset: UInt64 = 0, brightnessStep: Int = 1) {
         precondition(count >= 1, "a lamp has a bulb")
         addInformation(information, accessory: 1)
         add(
@@ -104,7 +104,7 @@ struct BulbDatabase: Sendable {
                     (51, .on, .on(bulb: bulb), ["pr", "pw", "ev"], "\"format\":\"bool\""),
                     (
                         52, .brightness, .brightness(bulb: bulb), ["pr", "pw", "ev"],
-                        "\"format\":\"int\",\"unit\":\"percentage\",\"minValue\":0,\"maxValue\":100,\"minStep\":1"
+                        "\"format\":\"int\",\"unit\":\"percentage\",\"minValue\":0,\"maxValue\":100,\"minStep\":\(brightnessStep)"
                     ),
                 ], offset)
         }

@@ -54,6 +54,9 @@ public struct HAPService: Hashable, Sendable {
         return parts.joined(separator: ":")
     }
 
+    /// Whether a person means it by this name, in whatever case and with what is not shown of it.
+    public func isCalled(_ text: String) -> Bool { name.lowercased() == String(identifier: Array(text.utf8)).lowercased() }
+
     /// Whether a pairing identifier is this accessory's, in whatever case.
     public func has(id other: String) -> Bool { id != nil && id == Self.identifier(other) }
 }

@@ -56,22 +56,24 @@ public enum CharacteristicValue: Hashable, Sendable {
     case number(Double)
     case string(String)
 
-    /// True or false, also where the accessory sends 1 or 0.
+    /// True or false, also where the accessory sends 1 or 0, as a number or as a text.
     public var bool: Bool? {
         switch self {
         case .bool(let value): value
-        case .integer(0): false
-        case .integer(1): true
+        case .integer(0), .number(0), .string("0"), .string("false"): false
+        case .integer(1), .number(1), .string("1"), .string("true"): true
         default: nil
         }
     }
 
+    /// A number, also where the accessory sends it as a text.
     public var number: Double? {
         switch self {
         case .integer(let value): Double(value)
         case .unsigned(let value): Double(value)
         case .number(let value): value
-        default: nil
+        case .string(let text): Double(text).flatMap { $0.isFinite ? $0 : nil }
+        case .null, .bool: nil
         }
     }
 

@@ -4,11 +4,10 @@
 public struct Lightbulb: Hashable, Sendable {
     public struct Brightness: Hashable, Sendable {
         public var id: CharacteristicID
-        /// Percent; 0, 100 and 1 where the accessory does not say.
-        public var minimum: Double
-        public var maximum: Double
-        public var step: Double
+        public var scale: BrightnessScale
         public var canNotify: Bool
+        /// Percent, at the time the database was read; nil where it did not say.
+        public var level: Int?
     }
 
     public var accessory: UInt64
@@ -39,13 +38,19 @@ public struct Lightbulb: Hashable, Sendable {
         manufacturer = accessory.information(.manufacturer)
         model = accessory.information(.model)
         self.on = on.id
-        onCanNotify = on.permissions.contains("ev")
+        onCanNotify = on.canNotify
         brightness = service.characteristic(.brightness).map { characteristic in
-            Brightness(
-                id: characteristic.id, minimum: characteristic.minimum ?? 0, maximum: characteristic.maximum ?? 100,
-                step: characteristic.step ?? 1, canNotify: characteristic.permissions.contains("ev"))
+            let scale = BrightnessScale(characteristic)
+            return Brightness(
+                id: characteristic.id, scale: scale, canNotify: characteristic.canNotify,
+                level: characteristic.value?.number.flatMap(scale.percent))
         }
         identify = accessory.service(.accessoryInformation)?.characteristic(.identify)?.id
         needsTimedWrites = [on, service.characteristic(.brightness)].contains { $0?.permissions.contains("tw") == true }
     }
+}
+
+extension Accessory.Characteristic {
+    /// Where an accessory gives no permissions at all, asking tells.
+    fileprivate var canNotify: Bool { permissions.isEmpty || permissions.contains("ev") }
 }

@@ -5,6 +5,9 @@ public struct CharacteristicReading: Hashable, Sendable {
 
     /// The value, nil where there was a failure.
     public var value: CharacteristicValue? { try? result.get() }
+
+    /// Whether the accessory said nothing of it.
+    public var isMissing: Bool { result == .failure(CharacteristicFailure(status: .notReported)) }
 }
 
 /// A characteristic that could not be read or written, with the accessory's reason.
@@ -161,7 +164,10 @@ package enum CharacteristicsPayload {
         return ids.map { found[$0] ?? CharacteristicReading(id: $0, result: .failure(.init(status: .notReported))) }
     }
 
-    /// The statuses of an answer to a write for exactly the characteristics written, in that order; no body is success for all.
+    /// The statuses of an answer to a write for exactly the characteristics written, in that order.
+    ///
+    /// No body is success for all, and so is an object that has nothing to say; what a list leaves out was taken, since some accessories
+    /// list nothing but what they refuse.
     package static func statuses(_ body: [UInt8], for ids: [CharacteristicID], step: HAPStep) throws(HAPError)
         -> [CharacteristicWriteResult]
     {
@@ -169,13 +175,16 @@ package enum CharacteristicsPayload {
         if let status = try statusOfWhole(body, step: step) {
             return ids.map { CharacteristicWriteResult(id: $0, status: status) }
         }
+        if case .object(let members) = try JSON(body: body, step: step), members["characteristics"] == nil {
+            return ids.map { CharacteristicWriteResult(id: $0, status: .success) }
+        }
         var found: [CharacteristicID: CharacteristicWriteResult] = [:]
         for item in try items(body, step: step) {
             guard let id = id(of: item), found[id] == nil else { continue }
             let status = item["status"] == nil ? .success : status(of: item) ?? .notReported
             found[id] = CharacteristicWriteResult(id: id, status: status, value: item["value"].flatMap(CharacteristicValue.init(json:)))
         }
-        return ids.map { found[$0] ?? CharacteristicWriteResult(id: $0, status: .notReported) }
+        return ids.map { found[$0] ?? CharacteristicWriteResult(id: $0, status: .success) }
     }
 
     /// The status some accessories give in place of a list.

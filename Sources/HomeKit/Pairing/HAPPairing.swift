@@ -43,9 +43,21 @@ public enum HAPPairing {
             try await session.removePairing(of: pairing.controllerID)
         } catch {
             await session.close()
-            throw error
+            // Some hang up in place of an answer.
+            guard case .closed = error, await isForgotten(pairing, at: session.address, timeouts, clock) else { throw error }
         }
         await session.close()
+    }
+
+    private static func isForgotten(
+        _ pairing: PairingRecord, at address: HAPAddress, _ timeouts: HAPTimeouts, _ clock: any Clock<Duration>
+    ) async -> Bool {
+        do throws(HAPError) {
+            try await HAPSession.open(pairing, at: [address], timeouts: timeouts, clock: clock).close()
+            return false
+        } catch {
+            return error == .pairingLost
+        }
     }
 
     /// Lets an accessory that nobody is paired with make itself noticed, a lamp by blinking.
@@ -84,7 +96,8 @@ public enum HAPPairing {
             throw error
         }
         switch answer.status {
-        case 200: return answer.body
+        case 200...299: return answer.body
+        case _ where answer.isPairingRefusal: return answer.body
         case 429, 503: throw .busy
         case 404, 405, 501: throw .notHAP(host: address.host, port: address.port)
         default: throw .httpStatus(step, code: answer.status, status: nil)

@@ -129,7 +129,9 @@ struct Conversation {
     private mutating func answered(by message: HTTPMessage) throws(HAPError) -> [Action] {
         guard case .awaiting(let id, let work) = state else { throw .malformed(.event, reason: "an answer to no request") }
         guard case .verify(var verify) = work else { return finish(id, message) }
-        guard message.status == 200 else { throw .httpStatus(work.step, code: message.status, status: nil) }
+        guard (200...299).contains(message.status) || message.isPairingRefusal else {
+            throw .httpStatus(work.step, code: message.status, status: nil)
+        }
 
         var actions: [Action] = []
         for action in try verify.received(message.body) {

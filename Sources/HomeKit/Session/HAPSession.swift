@@ -95,16 +95,22 @@ public final class HAPSession: Sendable {
 
     /// Asks for events until the session ends; one status for each of `ids`, in their order.
     ///
-    /// One request for each accessory, since large ones overwhelm some gateways.
+    /// One request for each accessory, since large ones overwhelm some gateways. A request that is refused as a whole, by an HTTP status
+    /// with nothing more, is a status of each: the session goes on without these events.
     public func subscribe(to ids: [CharacteristicID]) async throws(HAPError) -> [CharacteristicWriteResult] {
         var statuses: [CharacteristicID: HAPStatus] = [:]
         for accessory in Set(ids.map(\.accessory)).sorted() {
             let group = ids.filter { $0.accessory == accessory }
             let payload = CharacteristicsPayload.subscribing(group)
-            let results = try await perform(.put("/characteristics", json: payload), .subscribe) { (body) throws(HAPError) in
-                try CharacteristicsPayload.statuses(body, for: group, step: .subscribe)
+            do throws(HAPError) {
+                let results = try await perform(.put("/characteristics", json: payload), .subscribe) { (body) throws(HAPError) in
+                    try CharacteristicsPayload.statuses(body, for: group, step: .subscribe)
+                }
+                for result in results { statuses[result.id] = result.status }
+            } catch {
+                guard case .httpStatus(_, _, let status) = error, !error.endsSession else { throw error }
+                for id in group { statuses[id] = status ?? .notificationNotSupported }
             }
-            for result in results { statuses[result.id] = result.status }
         }
         return ids.map { CharacteristicWriteResult(id: $0, status: statuses[$0] ?? .notReported) }
     }

@@ -16,6 +16,13 @@ package struct TLV8: Equatable, Sendable {
         case signature = 0x0A
         case permissions = 0x0B
         case separator = 0xFF
+
+        fileprivate var isOneValue: Bool {
+            switch self {
+            case .salt, .publicKey, .proof, .encryptedData, .signature: true
+            case .method, .identifier, .state, .error, .retryDelay, .permissions, .separator: false
+            }
+        }
     }
 
     package struct Item: Equatable, Sendable {
@@ -67,7 +74,13 @@ package struct TLV8: Equatable, Sendable {
     }
 
     /// The first value of a type.
-    subscript(_ kind: Kind) -> [UInt8]? { items.first { $0.type == kind.rawValue }?.value }
+    ///
+    /// Of what no message holds twice, everything in a row is one value: some accessories cut it into fragments of less than 255 bytes.
+    subscript(_ kind: Kind) -> [UInt8]? {
+        guard let start = items.firstIndex(where: { $0.type == kind.rawValue }) else { return nil }
+        guard kind.isOneValue else { return items[start].value }
+        return items[start...].prefix { $0.type == kind.rawValue }.flatMap(\.value)
+    }
 
     /// The first value of a type as a little-endian whole number, nil when absent or longer than eight bytes.
     func integer(_ kind: Kind) -> UInt64? {

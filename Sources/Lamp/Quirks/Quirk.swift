@@ -8,6 +8,7 @@ enum Quirk: String, CaseIterable, Sendable {
     case delay
     case segment
     case dropAfter = "drop-after"
+    case closeAfter = "close-after"
     case muteAfter = "mute-after"
     case idleClose = "idle-close"
     case sessions
@@ -26,17 +27,22 @@ enum Quirk: String, CaseIterable, Sendable {
     case noState = "no-state"
     case pairSetup = "pair-setup"
     case forgets
+    case refusalStatus = "refusal-status"
+    case unpairingHangsUp = "unpairing-hangs-up"
     // Reading, writing and events.
     case eventInterval = "event-interval"
     case eventEcho = "event-echo"
     case eventsMax = "events-max"
+    case noEvents = "no-events"
     case onePiece = "one-piece"
     case strictRequests = "strict-requests"
     case ignoresTrue = "ignores-true"
     case brightnessNeedsOn = "brightness-needs-on"
+    case silentWhileOff = "silent-while-off"
     case zeroIsFull = "zero-is-full"
     case jumpBack = "jump-back"
     case dimmerLag = "dimmer-lag"
+    case dimmerStep = "dimmer-step"
     case newInstances = "new-instances"
     // What is announced.
     case configNumber = "config-number"
@@ -59,7 +65,7 @@ enum Quirk: String, CaseIterable, Sendable {
         switch self {
         case .delay: .optional(name: "MS", Self.milliseconds, default: "300")
         case .segment: .optional(name: "BYTES", .integer(1...1400), default: "7")
-        case .dropAfter, .muteAfter, .bare470: .required(name: "N", Self.count)
+        case .dropAfter, .closeAfter, .muteAfter, .bare470: .required(name: "N", Self.count)
         case .idleClose: .optional(name: "SECONDS", .integer(1...86_400), default: "40")
         case .sessions: .optional(name: "N", .integer(1...64), default: "8")
         case .framing: .required(name: "HOW", .choice(["length", "chunked"]))
@@ -70,12 +76,15 @@ enum Quirk: String, CaseIterable, Sendable {
             .required(name: "WHAT", .choice(["busy", "max-tries", "max-peers", "backoff", "paired", "unknown", "429", "503"]))
         case .eventInterval: .required(name: "MS", Self.milliseconds)
         case .eventsMax: .optional(name: "N", Self.count, default: "26")
-        case .brightnessNeedsOn: .optional(name: "HOW", .choice(["ignored", "rejected"]), default: "ignored")
+        case .brightnessNeedsOn: .optional(name: "HOW", .choice(["ignored", "rejected", "alone"]), default: "ignored")
         case .jumpBack, .dimmerLag: .optional(name: "MS", Self.milliseconds, default: "500")
+        case .dimmerStep: .optional(name: "PERCENT", .integer(2...50), default: "5")
+        case .refusalStatus: .optional(name: "HTTP", .integer(400...499), default: "400")
         case .configNumber: .required(name: "HOW", .choice(["zero", "bump", "wrap"]))
         case .txtID: .optional(name: "TEXT", .text, default: "")
         case .announces: .required(name: "ADDRESS", .text)
-        case .newPort, .lowerCaseHeaders, .newlineAfterBody, .staleAnswers, .zeroSalt, .noState, .forgets, .eventEcho, .onePiece,
+        case .silentWhileOff, .unpairingHangsUp, .noEvents, .newPort, .lowerCaseHeaders, .newlineAfterBody, .staleAnswers, .zeroSalt,
+            .noState, .forgets, .eventEcho, .onePiece,
             .strictRequests, .ignoresTrue, .zeroIsFull, .newInstances, .unpairedFlag, .txtNUL:
             .none
         }
@@ -87,6 +96,7 @@ enum Quirk: String, CaseIterable, Sendable {
         case .delay: "Every answer comes so much later (F24, F25)."
         case .segment: "Everything sent is cut into TCP segments of so many bytes (F22)."
         case .dropAfter: "Each connection is closed in place of the answer after N requests (F1)."
+        case .closeAfter: "Each connection is closed behind the answer to its Nth request (F27)."
         case .muteAfter: "Each connection answers N requests and then nothing more, and stays open (F2, F25)."
         case .idleClose: "A connection that is silent for so long is closed (F27)."
         case .sessions: "A connection beyond N is answered with 503 (F28)."
@@ -103,17 +113,22 @@ enum Quirk: String, CaseIterable, Sendable {
         case .noState: "Pairing messages have no state item (F16)."
         case .pairSetup: "Pair-setup is refused with this (F31)."
         case .forgets: "At each start the lamp has forgotten its controllers, as after a reset (F30)."
+        case .refusalStatus: "Refusals of pairing and of verification come with this HTTP status."
+        case .unpairingHangsUp: "The connection is closed in place of the answer to a request about pairings."
         case .eventInterval: "Changes are gathered for so long before an event tells of them; 250 ms otherwise (F34)."
         case .eventEcho: "Controllers get events of their own writes (F35)."
         case .eventsMax: "Subscriptions of a connection beyond N are accepted and never heard of (F26)."
+        case .noEvents: "Subscriptions are refused with 400 and nothing more."
         case .onePiece: "A request whose headers and body do not arrive together gets 400 (F12)."
         case .strictRequests:
             "Requests with a port or a space in Host, headers out of order or beyond need, or blanks in JSON get 400 (F9–F14)."
         case .ignoresTrue: "A value written as `true` instead of 1 is accepted and does nothing (F15)."
-        case .brightnessNeedsOn: "Brightness written while the lamp is off is ignored, or rejected (F36)."
+        case .brightnessNeedsOn: "Brightness written while the lamp is off is ignored, or rejected, `alone` even together with On (F36)."
+        case .silentWhileOff: "Brightness is read as null while the lamp is off."
         case .zeroIsFull: "Brightness 0 together with On makes it fully bright (F32)."
         case .jumpBack: "On and Brightness together to a lamp that is on: it takes them, and goes to 100 % some time later (F33)."
         case .dimmerLag: "A write of Brightness is answered so much later, one after the other (F34)."
+        case .dimmerStep: "Brightness has steps of so many percent, and what is between them is refused."
         case .newInstances: "At each start On and Brightness have other instance numbers, and c# another value (F38)."
         case .configNumber: "c# is 0, is another one at each start, or has just gone round to 1 (F38)."
         case .unpairedFlag: "The lamp announces itself as unpaired (sf=1) while it is paired (F29)."

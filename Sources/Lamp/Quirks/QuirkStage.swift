@@ -10,6 +10,7 @@ struct QuirkStage: AccessoryManners {
     private var verifiedRequests: [AccessoryServer.Connection: Int] = [:]
     /// Whether the request at hand has written Brightness.
     private var isDimming = false
+    private var isOff = true
     private var held: [AccessoryServer.Connection: AccessoryResponse] = [:]
 
     init(_ quirks: Quirks) {
@@ -24,6 +25,7 @@ struct QuirkStage: AccessoryManners {
         traits.wantsWholeRequests = quirks.has(.onePiece)
         traits.segment = quirks.integer(.segment)
         traits.subscriptionLimit = quirks.integer(.eventsMax)
+        traits.brightnessStep = quirks.integer(.dimmerStep) ?? 1
         self.traits = traits
     }
 
@@ -40,6 +42,7 @@ struct QuirkStage: AccessoryManners {
         if let limit = quirks.integer(.bare470), verifiedRequests[occasion.connection] ?? 0 > limit {
             return .bare(470)
         }
+        if quirks.has(.noEvents), request.method == "PUT", request.text.contains("\"ev\":true") { return .status(400) }
         if quirks.has(.ignoresTrue), request.method == "PUT", request.text.contains("\"value\":true") { return .status(204) }
         return nil
     }
@@ -49,18 +52,20 @@ struct QuirkStage: AccessoryManners {
         isDimming = isDimming || change.brightness != nil
         if quirks.has(.zeroIsFull), change.brightness == 0, change.on == true { change.brightness = 100 }
         var outcome = BulbOutcome(change.applied(to: state))
-        if let how = quirks[.brightnessNeedsOn], change.brightness != nil, change.on != true, !state.on {
+        if let how = quirks[.brightnessNeedsOn], change.brightness != nil, change.on != true || how == "alone", !state.on {
             outcome.state.brightness = state.brightness
-            if how == "rejected" { outcome.brightnessStatus = .notAllowedInCurrentState }
+            if how != "ignored" { outcome.brightnessStatus = .notAllowedInCurrentState }
         }
         if let delay = quirks.milliseconds(.jumpBack), change.brightness != nil, change.on == true, state.on {
             outcome.later = (delay, BulbChange(brightness: 100))
         }
+        isOff = !outcome.state.on
         return outcome
     }
 
     mutating func deliver(_ response: AccessoryResponse, _ occasion: AccessoryOccasion) -> [AccessoryDelivery] {
-        guard occasion.request != nil else { return [.send(written(response, occasion))] }
+        guard let request = occasion.request else { return [.send(written(response, occasion))] }
+        if quirks.has(.unpairingHangsUp), request.path == "/pairings" { return [.close] }
         let count = requests[occasion.connection] ?? 0
         if let limit = quirks.integer(.muteAfter), count > limit { return [] }
         if let limit = quirks.integer(.dropAfter), count > limit { return [.close] }
@@ -72,7 +77,8 @@ struct QuirkStage: AccessoryManners {
         var deliveries: [AccessoryDelivery] = []
         if let delay = quirks.milliseconds(.delay) { deliveries.append(.pause(delay)) }
         if let lag = quirks.milliseconds(.dimmerLag), isDimming { deliveries.append(.pause(lag)) }
-        return deliveries + [.send(written(answer, occasion))]
+        deliveries.append(.send(written(answer, occasion)))
+        return deliveries + (quirks.integer(.closeAfter) == count ? [.close] : [])
     }
 
     mutating func closed(_ connection: AccessoryServer.Connection) {
@@ -86,9 +92,10 @@ struct QuirkStage: AccessoryManners {
     private func written(_ response: AccessoryResponse, _ occasion: AccessoryOccasion) -> AccessoryResponse {
         var response = response
         if quirks.has(.noState) { response = response.withoutState }
+        if let status = quirks.integer(.refusalStatus), response.isPairingError { response.status = status }
         if response.content == .json, !response.body.isEmpty {
             let text = String(decoding: response.body, as: UTF8.self)
-            response.body = Array(misspelt(misjudged(text), occasion).utf8)
+            response.body = Array(misspelt(silenced(misjudged(text), occasion), occasion).utf8)
         }
         if let framing = quirks[.framing], response.framing != .none {
             response.framing = framing == "chunked" && !response.body.isEmpty ? .chunked : .contentLength
@@ -97,6 +104,14 @@ struct QuirkStage: AccessoryManners {
         // Not after pairing messages: what follows the last of them in the clear would pass for an encrypted frame.
         if quirks.has(.newlineAfterBody), response.content == .json, !response.body.isEmpty { response.tail = [0x0D, 0x0A] }
         return response
+    }
+
+    private func silenced(_ text: String, _ occasion: AccessoryOccasion) -> String {
+        guard quirks.has(.silentWhileOff), isOff, occasion.request?.path == "/characteristics", occasion.request?.method == "GET" else {
+            return text
+        }
+        // The instance number of Brightness, where no other quirk changes it.
+        return text.replacing(/"iid":52,"value":[0-9]+/, with: "\"iid\":52,\"value\":null")
     }
 
     private func misjudged(_ text: String) -> String {

@@ -37,7 +37,8 @@ import Testing
         let accessories = try [Accessory](json: answer.body)
         let bulb = try #require(Lightbulb.all(in: accessories).first)
         #expect(bulb.name == "Bench lamp" && bulb.on == AccessoryBench.on && bulb.brightness?.id == AccessoryBench.brightness)
-        #expect(bulb.onCanNotify && bulb.brightness?.canNotify == true && bulb.brightness?.maximum == 100)
+        #expect(bulb.onCanNotify && bulb.brightness?.canNotify == true)
+        #expect(bulb.brightness?.scale == BrightnessScale(minimum: 0, maximum: 100, step: 1))
         #expect(accessories[0].information(.serialNumber) == "0001")
     }
 
