@@ -38,6 +38,13 @@ class HomeKitControllerTests(Case):
     async def told(self, lamp, **wanted):
         await eventually(f"the lamp was told {wanted}", lambda: self.equal(lamp.told[-1:], [wanted]))
 
+    async def by_hand(self, lamp, light, *states):
+        """A hand on the lamp again and again. Home Assistant says nothing of when it has subscribed, and asks once a minute; after that
+        events are sooner."""
+        for number, state in enumerate(states):
+            lamp.process.process.send_signal(signal.SIGUSR1)
+            await self.state_is(light, state=state, seconds=20 if number else 180)
+
     async def test_a_lamp_is_found_paired_switched_dimmed_and_removed(self):
         await self.world.start_home_assistant(more="zeroconf:\n", with_broker=False)
         lamp = await self.world.start_lamp("Tür “2.0” 💡", HandKitLamp)
@@ -60,10 +67,7 @@ class HomeKitControllerTests(Case):
         await self.ha().call("light.turn_off", entity_id=light)
         await self.told(lamp, on=False)
         await self.state_is(light, state="off")
-        # A hand on the lamp: its own event arrives sooner than Home Assistant asks, which it does once a minute.
-        for state in ("on", "off", "on"):
-            lamp.process.process.send_signal(signal.SIGUSR1)
-            await self.state_is(light, state=state, seconds=20)
+        await self.by_hand(lamp, light, "on", "off", "on")
         await self.ha().call("button.press", entity_id=await self.entity("button"))
         await eventually("the lamp shows itself", lambda: self.equal(lamp.identified, 1))
 
@@ -74,8 +78,7 @@ class HomeKitControllerTests(Case):
         await self.state_is(light, state="off", seconds=180)
         await self.ha().call("light.turn_on", entity_id=light, brightness_pct=60)
         await self.told(lamp, on=True, brightness=60)
-        lamp.process.process.send_signal(signal.SIGUSR1)
-        await self.state_is(light, state="off", seconds=20)
+        await self.by_hand(lamp, light, "off", "on")
 
         await self.ha().remove(done["result"]["entry_id"])
         await eventually("the lamp is nobody's", lambda: self.equal(lamp.happened[-1], "unpaired"))
