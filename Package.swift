@@ -94,6 +94,9 @@ let package = Package(
                 .embedInCode("Page/\($0)")
             }),
 
+        // For measurements: who is moved by whom, and what became of it.
+        module("Fleet", ["Settings"]),
+
         module("BrokerLink", ["Contract", "CrashCapture", "MQTT", "ServiceKit", "Settings"]),
         module("Diagnostics", ["CCrash", "CCurl", "Contract", "CrashCapture", "ServiceKit", "Settings"]),
 
@@ -118,7 +121,8 @@ let package = Package(
         program(
             "handkit-bench",
             [
-                "CAllocations", "Camera", "Contract", "HandTracking", "HomeKit", "Imaging", "Inference", "MQTT", "Reactor", "Recognizer",
+                "CAllocations", "Camera", "Contract", "Fleet", "HandTracking", "HomeKit", "Imaging", "Inference", "MQTT", "Reactor",
+                "Recognizer",
                 "ServiceKit", "Settings", "TestSupport",
             ]),
 
@@ -132,6 +136,7 @@ let package = Package(
         tests("HandTrackingTests", ["HandTracking", "Inference", "Camera", "Imaging", "Gestures"]),
         .target(name: "CEmulatedCamera", path: "Tests/Peers/EmulatedCamera", exclude: ["README.md", "plugin.c"]),
         tests("CameraTests", ["Camera", "CEmulatedCamera", "CTurboJPEG", "CV4L2", "Imaging"]),
+        tests("FleetTests", ["Fleet", "Settings"]),
         tests("MQTTTests", ["MQTT"]),
         tests("BrokerTests", ["Contract"]),
         tests("CryptographyTests", ["Cryptography"], resources: [.copy("Vectors")]),

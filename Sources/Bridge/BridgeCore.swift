@@ -88,7 +88,9 @@ public struct BridgeCore: Sendable {
         }
 
         /// What to subscribe to beside ``commands``.
-        public var subscriptions: [String] { discovery?.subscriptions ?? [] }
+        public var subscriptions: [String] {
+            routes.keys.sorted { $0.rawValue < $1.rawValue }.map { topics.camera($0, .availability) } + (discovery?.subscriptions ?? [])
+        }
 
         /// `bridge/<id>/availability`, also the topic of the will.
         public var availabilityTopic: String { topics.bridge(bridge, .availability) }
@@ -188,10 +190,17 @@ public struct BridgeCore: Sendable {
         }
         return switch layout.topics.address(of: topic) {
         case .camera(let camera, .toggle): event(.toggle, of: camera, topic, payload, retained, now)
+        case .camera(let camera, .availability): greet(camera, payload, retained, now)
         case .camera(let camera, .brightness): event(.brightness, of: camera, topic, payload, retained, now)
         case .lamp(let lamp, .set): set(lamp, topic, payload, retained, now)
         default: reject(.unroutable, topic, nil, now)
         }
+    }
+
+    /// A camera that has just come may hear nothing that was published before: a broker of several nodes keeps what is retained on one.
+    private mutating func greet(_ camera: Identifier, _ payload: [UInt8], _ retained: Bool, _ now: Moment) -> [Action] {
+        guard !retained, payload == Self.text(.online) else { return [] }
+        return publications.again(layout.topics.camera(camera, .target), at: now.instant).map(Action.publish)
     }
 
     private mutating func event(

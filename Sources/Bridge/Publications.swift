@@ -45,6 +45,12 @@ public struct Publications: Sendable {
         return take([topic], now)
     }
 
+    /// What a topic holds, once more, for one who may not have heard it.
+    public mutating func again(_ topic: String, at now: ContinuousClock.Instant) -> [Message] {
+        topics[topic]?.sent = nil
+        return take([topic], now)
+    }
+
     /// Everything, as the broker may have lost it or hold a will in its place.
     public mutating func connected(at now: ContinuousClock.Instant) -> [Message] {
         isConnected = true

@@ -40,6 +40,7 @@ extension MQTTConfiguration {
     public init(_ settings: Settings.MQTT, clientID: String, will: MQTTMessage? = nil) {
         self.init(
             host: settings.host, port: settings.port, clientID: clientID, keepAlive: settings.keepAlive, will: will, farewell: will)
+        alternatives = settings.fallbacks.map { MQTTAddress(host: $0.host, port: $0.port) }
         if let username = settings.username { credentials = Credentials(username: username, password: settings.password?.revealed) }
         if let tls = settings.tls {
             var identity: TLS.Identity?

@@ -2,10 +2,11 @@ internal import CrashCapture
 public import MQTT
 public import ServiceKit
 
-/// Logs how the connection to the broker fares: every change once, however often an attempt fails in the same way.
+/// Logs how the connection to the broker fares: each way in which attempts fail once until there is a connection again.
 public struct BrokerLog: Sendable {
     private let logger: Logger
-    private var lastFailure: MQTTDisconnectReason?
+    /// What was told since the last connection; each node of a cluster may fail in its own way.
+    private var told = FirstTimes(capacity: 32)
 
     public init(logger: Logger) { self.logger = logger }
 
@@ -13,12 +14,11 @@ public struct BrokerLog: Sendable {
     public mutating func happened(_ event: MQTTEvent) {
         switch event {
         case .connected(let connection):
-            lastFailure = nil
+            told = FirstTimes(capacity: 32)
             leaveBreadcrumb("broker connected")
             logger.info("connected to the broker", ["broker": connection.brokerAddress, "mqtt": connection.version])
         case .disconnected(let disconnection):
-            guard disconnection.reason != .requested, disconnection.reason != lastFailure else { return }
-            lastFailure = disconnection.reason
+            guard disconnection.reason != .requested, told.isFirst("\(disconnection.reason)") else { return }
             leaveBreadcrumb("broker lost")
             logger.warning("no connection to the broker, trying again for ever", ["reason": disconnection.reason.report])
         case .subscriptionRefused(let filter, let code):

@@ -19,6 +19,19 @@ public struct BridgeRequest: Codable, Equatable, Sendable {
     }
 }
 
+/// `camera/request/<name>`: a wish to every camera below the base, or to the one it names. An empty payload is one too.
+public struct CameraWish: Codable, Equatable, Sendable {
+    /// Who is meant; everybody where it is absent.
+    public var camera: Identifier?
+
+    public init(camera: Identifier? = nil) { self.camera = camera }
+
+    /// Reads a payload; unknown keys are ignored.
+    public init(payload: [UInt8]) throws(PayloadFault) {
+        self = payload.isEmpty ? CameraWish() : try Payload.decode(CameraWish.self, from: payload)
+    }
+}
+
 /// What a requester recognises an answer by: any text or whole number.
 public enum Transaction: Codable, Hashable, Sendable {
     case text(String)

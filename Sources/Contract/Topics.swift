@@ -66,6 +66,13 @@ public struct Topics: Hashable, Sendable {
         case health
     }
 
+    /// What the cameras below the base can be asked, at `camera/request/<name>`.
+    public enum CameraRequest: String, Sendable, CaseIterable {
+        /// Publish everything anew.
+        case refresh
+    }
+
+    public func cameraRequest(_ request: CameraRequest) -> String { "\(base)/camera/request/\(request.rawValue)" }
     public func request(_ request: Request) -> String { "\(base)/bridge/request/\(request.rawValue)" }
     public func response(to request: Request) -> String { "\(base)/bridge/response/\(request.rawValue)" }
 
@@ -74,6 +81,7 @@ public struct Topics: Hashable, Sendable {
         case camera(Identifier, CameraLeaf)
         case lamp(Identifier, LampLeaf)
         case bridge(Identifier, BridgeLeaf)
+        case cameraRequest(CameraRequest)
         case request(Request)
         case response(Request)
     }
@@ -85,10 +93,12 @@ public struct Topics: Hashable, Sendable {
         guard parts.count == 3, let id = try? Identifier(String(parts[1])) else { return nil }
         let leaf = String(parts[2])
         switch parts[0] {
-        case "camera": return CameraLeaf(rawValue: leaf).map { .camera(id, $0) }
+        case "camera":
+            // The names of requests are no leaves, so a camera, or a bridge below, may well be called 'request'.
+            if id.rawValue == "request", let request = CameraRequest(rawValue: leaf) { return .cameraRequest(request) }
+            return CameraLeaf(rawValue: leaf).map { .camera(id, $0) }
         case "lamp": return LampLeaf(rawValue: leaf).map { .lamp(id, $0) }
         case "bridge":
-            // The names of requests are none of a bridge's leaves, so a bridge may well be called 'request'.
             if id.rawValue == "request", let request = Request(rawValue: leaf) { return .request(request) }
             if id.rawValue == "response", let request = Request(rawValue: leaf) { return .response(request) }
             return BridgeLeaf(rawValue: leaf).map { .bridge(id, $0) }

@@ -14,8 +14,8 @@ typealias PublicationID = UInt64
 struct MQTTClientState {
     /// What is to be done, in this order.
     enum Action: Equatable {
-        /// Make a handle and connect it.
-        case connect(MQTTVersion)
+        /// Make a handle and connect it to the address of this number, see ``MQTTConfiguration/addresses``.
+        case connect(MQTTVersion, to: Int = 0)
         /// Let go of the handle, whatever it still holds.
         case discard
         case subscribe([MQTTSubscription])
@@ -49,6 +49,8 @@ struct MQTTClientState {
     private let jitter: @Sendable () -> Double
     private var phase = Phase.idle
     private var backoff: Backoff
+    /// Which address is tried, or connected to.
+    private var address = 0
     /// Connections in a row that the broker accepted and ended before they were stable.
     private var hangUps = 0
     private var subscriptions: [MQTTSubscription] = []
@@ -198,11 +200,12 @@ struct MQTTClientState {
 
     private mutating func connect(_ version: MQTTVersion) -> [Action] {
         phase = .connecting(version)
-        return [.connect(version), .setTimer(configuration.connectDeadline)]
+        return [.connect(version, to: address), .setTimer(configuration.connectDeadline)]
     }
 
     private mutating func retry(after reason: MQTTDisconnectReason) -> [Action] {
         phase = .waiting
+        address = (address + 1) % configuration.addresses.count
         let wait = backoff.next(jitter: jitter())
         return [.discard, .setTimer(wait), .emit(.disconnected(MQTTDisconnection(reason: reason, retryAfter: wait)))]
     }

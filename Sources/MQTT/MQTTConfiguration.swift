@@ -11,6 +11,17 @@ public enum MQTTVersion: Hashable, Sendable, CustomStringConvertible {
     }
 }
 
+/// Where a broker listens.
+public struct MQTTAddress: Hashable, Sendable {
+    /// A name or an address.
+    public var host: String
+    public var port: UInt16
+
+    public init(host: String, port: UInt16 = 1883) {
+        (self.host, self.port) = (host, port)
+    }
+}
+
 /// Where the broker is, who we are, and what the broker says on our behalf.
 public struct MQTTConfiguration: Sendable {
     public enum VersionChoice: Hashable, Sendable {
@@ -57,6 +68,8 @@ public struct MQTTConfiguration: Sendable {
 
     public var host: String
     public var port: UInt16
+    /// Further nodes of the same cluster: where one fails or is lost, the next attempt is at the one after it, in a circle.
+    public var alternatives: [MQTTAddress] = []
     /// Unique on the broker: a second client of the same name throws the first one out, again and again.
     public var clientID: String
     public var credentials: Credentials?
@@ -77,6 +90,8 @@ public struct MQTTConfiguration: Sendable {
     public var stableAfter: Duration
     /// How long a broker may take to answer CONNECT once TCP is through.
     public var connectDeadline: Duration
+    /// How long one of several nodes may take to accept TCP.
+    public var reachDeadline = Duration.seconds(3)
     /// How long leaving in good order may take.
     public var farewellDeadline: Duration
 
@@ -84,6 +99,9 @@ public struct MQTTConfiguration: Sendable {
     public var outgoingLimit: Int
     /// Received messages, and the bytes of their payloads, that wait to be read, above which the oldest are dropped and counted.
     public var incomingLimit: Limit
+
+    /// Where to try, in this order.
+    public var addresses: [MQTTAddress] { [MQTTAddress(host: host, port: port)] + alternatives }
 
     public struct Limit: Hashable, Sendable {
         public var messages: Int

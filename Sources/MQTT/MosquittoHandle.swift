@@ -17,6 +17,7 @@ final class MosquittoHandle {
 
     let version: MQTTVersion
     private let configuration: MQTTConfiguration
+    private let address: MQTTAddress
     private let handle: OpaquePointer
     private var notes: [Note] = []
     private var hasEnded = false
@@ -31,12 +32,13 @@ final class MosquittoHandle {
 
     /// Prepares a connection, without talking to anyone.
     /// - Throws: what makes an attempt useless: unreadable TLS files, or texts that MQTT cannot carry.
-    init(_ configuration: MQTTConfiguration, version: MQTTVersion) throws(MQTTDisconnectReason) {
+    init(_ configuration: MQTTConfiguration, to address: MQTTAddress, version: MQTTVersion) throws(MQTTDisconnectReason) {
         _ = Self.library
         let id = configuration.clientID.isEmpty ? nil : configuration.clientID
         guard let handle = mosquitto_new(id, true, nil) else { throw .protocolFault(code: MOSQ_ERR_INVAL.code) }
         self.handle = handle
         self.configuration = configuration
+        self.address = address
         self.version = version
         mosquitto_user_data_set(handle, Unmanaged.passUnretained(self).toOpaque())
         mosquitto_connect_v5_callback_set(handle, onConnect)
@@ -69,8 +71,11 @@ final class MosquittoHandle {
 
     /// Resolves the host, connects TCP and sends CONNECT; blocks as long as the system takes for the first two.
     func connect() {
-        let result = mosquitto_connect(
-            handle, configuration.host, Int32(configuration.port), Int32(max(configuration.keepAlive, leastKeepAlive)))
+        // A machine that swallows packets would hold libmosquitto up for minutes, in which another node could serve.
+        if !configuration.alternatives.isEmpty, let code = whyUnreachable(address, within: configuration.reachDeadline) {
+            return note(.ended(.unreachable(host: address.host, port: address.port, code: code)))
+        }
+        let result = mosquitto_connect(handle, address.host, Int32(address.port), Int32(max(configuration.keepAlive, leastKeepAlive)))
         if result != MOSQ_ERR_SUCCESS.code { note(.ended(connectFailure(result, code: errno))) }
     }
 
@@ -196,8 +201,8 @@ extension MosquittoHandle {
 
     private func connectFailure(_ result: Int32, code: Int32) -> MQTTDisconnectReason {
         switch result {
-        case MOSQ_ERR_EAI.code, MOSQ_ERR_LOOKUP.code: .hostNotFound(host: configuration.host)
-        case MOSQ_ERR_ERRNO.code: .unreachable(host: configuration.host, port: configuration.port, code: code)
+        case MOSQ_ERR_EAI.code, MOSQ_ERR_LOOKUP.code: .hostNotFound(host: address.host)
+        case MOSQ_ERR_ERRNO.code: .unreachable(host: address.host, port: address.port, code: code)
         default: loss(result, code: code)
         }
     }
@@ -226,7 +231,7 @@ extension MosquittoHandle {
                         == 0
             }
         }
-        guard found else { return "\(configuration.host):\(configuration.port)" }
+        guard found else { return "\(self.address.host):\(self.address.port)" }
         let (name, port) = (String(nullTerminated: host), String(nullTerminated: service))
         return name.contains(":") ? "[\(name)]:\(port)" : "\(name):\(port)"
     }

@@ -57,9 +57,9 @@ struct NetworkThread: ~Copyable {
     private mutating func performActions() -> Bool {
         while let action = core.nextAction() {
             switch action {
-            case .connect(let version):
+            case .connect(let version, let address):
                 do {
-                    let handle = try MosquittoHandle(configuration, version: version)
+                    let handle = try MosquittoHandle(configuration, to: configuration.addresses[address], version: version)
                     self.handle = handle
                     handle.connect()
                 } catch {

@@ -141,6 +141,7 @@ extension MQTTProperties {
 
 /// The topics of one camera.
 struct CameraTopics: Sendable {
+    let camera: Identifier
     let toggle: TopicName
     let brightness: TopicName
     let state: TopicName
@@ -155,12 +156,15 @@ struct CameraTopics: Sendable {
     let target: TopicName
     let crash: TopicName
     let instance: TopicName
+    /// What every camera is asked at.
+    let refresh: TopicName
 
     init(_ topics: Topics, camera: Identifier) {
         func name(_ leaf: Topics.CameraLeaf) -> TopicName {
             guard let name = try? TopicName(topics.camera(camera, leaf)) else { preconditionFailure("bases and ids are checked") }
             return name
         }
+        self.camera = camera
         toggle = name(.toggle)
         brightness = name(.brightness)
         state = name(.state)
@@ -175,5 +179,7 @@ struct CameraTopics: Sendable {
         target = name(.target)
         crash = name(.crash)
         instance = name(.instance)
+        guard let refresh = try? TopicName(topics.cameraRequest(.refresh)) else { preconditionFailure("bases are checked") }
+        self.refresh = refresh
     }
 }

@@ -78,7 +78,9 @@ actor RecognizerService: Service {
     nonisolated func run() async throws {
         client.subscribe([MQTTSubscription(TopicFilter(topics.target))] + (await namesakes.subscriptions))
         client.subscribe(
-            [topics.enabledSet, topics.armedSet, topics.profileSet].map { MQTTSubscription(TopicFilter($0), keepsRetained: true) })
+            [topics.enabledSet, topics.armedSet, topics.profileSet, topics.refresh].map {
+                MQTTSubscription(TopicFilter($0), keepsRetained: true)
+            })
         client.subscribe(await announcer.discovery.subscriptions.compactMap { try? MQTTSubscription(TopicFilter($0)) })
         try await cancelledByShutdown {
             try await withThrowingTaskGroup(of: Void.self) { group in
@@ -156,6 +158,8 @@ actor RecognizerService: Service {
             announcer.announce(isArmed: isArmed, always: true)
         case topics.profileSet:
             await use(message)
+        case topics.refresh:
+            refresh(message)
         default:
             switch announcer.discovery.received(topic: message.topic.string, payload: message.payload, retained: message.retain) {
             case .announceSoon: announcesAt = steadySeconds() + .random(in: 0...Discovery.longestPause)
@@ -178,6 +182,20 @@ actor RecognizerService: Service {
             return nil
         }
         return value == .on
+    }
+
+    /// With the next tick, however many ask.
+    private func refresh(_ message: MQTTMessage) {
+        if message.retain {
+            if !message.payload.isEmpty { leaveAlone(message.topic, "requests must not be retained; clear it on the broker") }
+            return
+        }
+        do {
+            let wish = try CameraWish(payload: message.payload)
+            if (wish.camera ?? topics.camera) == topics.camera { announcesAt = steadySeconds() }
+        } catch {
+            leaveAlone(message.topic, "\(error)")
+        }
     }
 
     private func use(_ message: MQTTMessage) async {

@@ -83,6 +83,11 @@ extension Settings.MQTT {
             text.isEmpty || text.contains { $0.isWhitespace || $0 == "/" } ? nil : text
         }
         port = UInt16(section.integer("port", default: Int(port), in: 1...65_535))
+        let further = section.list("fallbacks", expected: "a host name or address, or HOST:PORT, without scheme") { text -> HostAndPort? in
+            if let both = HostAndPort(text) { return both }
+            return text.isEmpty || text.contains { $0.isWhitespace || "/[]".contains($0) } ? nil : HostAndPort(host: text, port: port)
+        }
+        fallbacks = further ?? fallbacks
         username = section.text("username")
         password = section.secret("password")
         if password != nil, username == nil { section.report("username", .missing(expected: "set where a password is")) }

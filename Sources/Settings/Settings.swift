@@ -45,6 +45,8 @@ public struct Settings: Equatable, Sendable {
     public struct MQTT: Equatable, Sendable {
         public var host = "localhost"
         public var port: UInt16 = 1883
+        /// Further nodes of the same cluster, for when the one in use fails.
+        public var fallbacks: [HostAndPort] = []
         public var username: String?
         public var password: Secret?
         /// Nil for an unencrypted connection.

@@ -1,3 +1,4 @@
+internal import Fleet
 internal import FoundationEssentials
 internal import Glibc
 
@@ -39,9 +40,4 @@ struct Spread: Decodable {
     init(_ durations: [Duration]) { self.init(milliseconds: durations.map { $0 / .milliseconds(1) }) }
 
     init(milliseconds: [Double]) { (median, p95) = (milliseconds.quantile(0.5), milliseconds.quantile(0.95)) }
-}
-
-extension [Double] {
-    /// The value below which a share of them lies; 0 where there are none.
-    func quantile(_ share: Double) -> Double { isEmpty ? 0 : sorted()[Int(share * Double(count - 1))] }
 }

@@ -1,3 +1,4 @@
+internal import Fleet
 internal import FoundationEssentials
 internal import Glibc
 internal import ServiceKit
@@ -41,6 +42,26 @@ let syntax = ProgramSyntax(
                 .value("lamps", "N,N,…", "How many; 1,10,100,1000 unless given."),
                 .value("rate", "N", "Steps a second of each slide, 2 unless given.", kind: .number(0.1...30)), programs,
             ]),
+        CommandSyntax(
+            "fleet", "Cameras and lamps in growing numbers, with several bridges, on a broker or a cluster, and with a node of it killed",
+            discussion: """
+                Every number of lamps is measured with every number of cameras. Bridges are processes of their own; cameras and lamps are \
+                in this one, each camera with a connection of its own, and each lamp with a session. Clients begin at different nodes.
+                """,
+            options: [
+                .value("lamps", "N,N,…", "How many; 1,10,100,1000 unless given."),
+                .value("cameras", "N,N,…", "How many; 1,10,100 unless given."),
+                .value("bridges", "N", "How many, each with its share of the lamps; 2 unless given.", kind: .integer(1...100)),
+                .value("broker", "HOST:PORT,…", "The broker, or the nodes of a cluster; without it a Mosquitto is started."),
+                .value("broker-processes", "PID,…", "Processes on this machine whose CPU and memory are the broker's."),
+                .value("rate", "N", "Steps a second of each camera, 2 unless given.", kind: .number(0.1...30)),
+                .value("seconds", "N", "How long each is measured, 20 unless given.", kind: .integer(5...3600)),
+                .value(
+                    "kill-command", "COMMAND",
+                    "What kills a node, for the shell: instead of a table, how the largest fleet lives through it; exit code 1 where not well."
+                ),
+                programs,
+            ]),
     ])
 
 let code = await syntax.run(Array(CommandLine.arguments.dropFirst())) { arguments in
@@ -58,6 +79,17 @@ let code = await syntax.run(Array(CommandLine.arguments.dropFirst())) { argument
         if let lamps = arguments["lamps"] { bench.counts = lamps.split(separator: ",").compactMap { Int($0) } }
         if let rate = arguments["rate"].flatMap({ Double($0) }) { bench.rate = rate }
         print(try await bench.run(), terminator: "")
+    case "fleet":
+        var bench = FleetBench(programs: folder)
+        if let text = arguments["lamps"] { bench.lamps = try fleetCounts(text, option: "lamps") }
+        if let text = arguments["cameras"] { bench.cameras = try fleetCounts(text, option: "cameras") }
+        if let text = arguments["broker"] { bench.brokers = try fleetBrokers(text, option: "broker") }
+        if let text = arguments["broker-processes"] { bench.brokerProcesses = try fleetProcesses(text, option: "broker-processes") }
+        if let bridges = arguments.integer("bridges") { bench.bridges = bridges }
+        if let rate = arguments["rate"].flatMap({ Double($0) }) { bench.rate = rate }
+        if let seconds = arguments.integer("seconds") { bench.measured = .seconds(seconds) }
+        bench.killCommand = arguments["kill-command"]
+        try await bench.run()
     case "hap":
         let python = arguments["peer"] ?? "\(environment["HANDKIT_PREFIX"] ?? ".handkit")/peers/bin/python"
         let bench = HAPBench(python: python, programs: folder)

@@ -128,6 +128,20 @@ import Testing
         #expect(texts(bridge.news("a", .trouble(.unreachable))).contains(#"handkit/camera/desk/target={"brightness":20,"on":true}"#))
     }
 
+    @Test func `a camera that comes hears once more where its lamp is, and one that was there before does not`() {
+        var bridge = Setup()
+        bridge.send(.connected)
+        let target = #"handkit/camera/desk/target={"brightness":57,"on":true}"#
+        let topic = "handkit/camera/desk/availability"
+        #expect(texts(bridge.receive(topic, "online")).isEmpty)
+        #expect(texts(bridge.news("a", .state(.init(on: true, brightness: 57)))).contains(target))
+        #expect(texts(bridge.receive(topic, "online")) == [target])
+        #expect(texts(bridge.receive(topic, "online")) == [target])
+        #expect(bridge.receive(topic, "online", retained: true).isEmpty)
+        #expect(bridge.receive(topic, "offline").isEmpty)
+        #expect(bridge.receive("handkit/camera/hall/availability", "online").isEmpty)
+    }
+
     @Test func `a lamp that stops answering is offline, and online again when it said what it is`() {
         var bridge = Setup()
         bridge.send(.connected)

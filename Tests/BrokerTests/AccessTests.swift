@@ -10,6 +10,7 @@ private func allTopics() throws -> [String] {
     all += Topics.LampLeaf.allCases.map { topics.lamp(lamp, $0) }
     all += Topics.BridgeLeaf.allCases.map { topics.bridge(bridge, $0) }
     for request in Topics.Request.allCases { all += [topics.request(request), topics.response(to: request)] }
+    all += Topics.CameraRequest.allCases.map { topics.cameraRequest($0) }
     return all + ["homeassistant/status", "homeassistant/device/handkit_desk/config", "homeassistant/light/other/config", "other/set"]
 }
 
@@ -17,6 +18,7 @@ private func camera(_ leaves: String...) -> [String] { leaves.map { "handkit/cam
 private func lamp(_ leaves: String...) -> [String] { leaves.map { "handkit/lamp/ceiling/\($0)" } }
 private func bridge(_ leaves: String...) -> [String] { leaves.map { "handkit/bridge/house/\($0)" } }
 private let requests = Topics.Request.allCases.map { "handkit/bridge/request/\($0.rawValue)" }
+private let refresh = "handkit/camera/request/refresh"
 private let responses = Topics.Request.allCases.map { "handkit/bridge/response/\($0.rawValue)" }
 private let announcement = "homeassistant/device/handkit_desk/config"
 private let homeAssistant = [announcement, "homeassistant/status", "homeassistant/light/other/config"]
@@ -29,14 +31,14 @@ private let mayWrite: [String: [String]] = [
     "bridge": camera("target") + lamp("state", "availability") + bridge("state", "availability", "crash", "instance") + responses + [
         announcement
     ],
-    "homeassistant": camera("enabled/set", "armed/set", "profile/set") + lamp("set") + requests + homeAssistant,
+    "homeassistant": camera("enabled/set", "armed/set", "profile/set") + lamp("set") + requests + homeAssistant + [refresh],
     "health": [],
 ]
 private let mayRead: [String: [String]] = [
     "recognizer": camera("target", "enabled/set", "armed/set", "profile/set", "availability", "instance") + [
-        announcement, "homeassistant/status",
+        announcement, "homeassistant/status", refresh,
     ],
-    "bridge": camera("toggle", "brightness") + lamp("set") + bridge("availability", "instance") + requests + [
+    "bridge": camera("toggle", "brightness", "availability") + lamp("set") + bridge("availability", "instance") + requests + [
         announcement, "homeassistant/status",
     ],
     "health": [],

@@ -7,7 +7,7 @@ struct TopicsTests {
         guard let id = try? Identifier("desk-1_x") else { return [] }
         return Topics.CameraLeaf.allCases.map { .camera(id, $0) } + Topics.LampLeaf.allCases.map { .lamp(id, $0) }
             + Topics.BridgeLeaf.allCases.map { .bridge(id, $0) } + Topics.Request.allCases.map { .request($0) }
-            + Topics.Request.allCases.map { .response($0) }
+            + Topics.Request.allCases.map { .response($0) } + Topics.CameraRequest.allCases.map { .cameraRequest($0) }
     }()
 
     private func topic(_ address: Topics.Address, in topics: Topics) -> String {
@@ -15,6 +15,7 @@ struct TopicsTests {
         case .camera(let id, let leaf): topics.camera(id, leaf)
         case .lamp(let id, let leaf): topics.lamp(id, leaf)
         case .bridge(let id, let leaf): topics.bridge(id, leaf)
+        case .cameraRequest(let request): topics.cameraRequest(request)
         case .request(let request): topics.request(request)
         case .response(let request): topics.response(to: request)
         }
@@ -34,7 +35,7 @@ struct TopicsTests {
                 "handkit/bridge/desk-1_x/crash", "handkit/bridge/desk-1_x/instance",
                 "handkit/bridge/request/lamps", "handkit/bridge/request/identify", "handkit/bridge/request/refresh",
                 "handkit/bridge/request/health", "handkit/bridge/response/lamps", "handkit/bridge/response/identify",
-                "handkit/bridge/response/refresh", "handkit/bridge/response/health",
+                "handkit/bridge/response/refresh", "handkit/bridge/response/health", "handkit/camera/request/refresh",
             ])
     }
 

@@ -45,6 +45,19 @@ struct `MQTT client state` {
         #expect(state.accepted(oldBroker).contains(.emit(.connected(oldBroker))))
     }
 
+    @Test func `of a cluster the next node is tried in a circle, each with the newest version first`() {
+        var state = machine(configuration { $0.alternatives = [MQTTAddress(host: "b"), MQTTAddress(host: "c", port: 1884)] })
+        #expect(state.started().first == .connect(.v5, to: 0))
+        #expect(state.ended(.lost(code: 0)).dropFirst().first == .connect(.v311, to: 0))
+        _ = state.ended(.lost(code: 0))
+        #expect(state.timerFired().first == .connect(.v5, to: 1))
+        _ = state.accepted(broker)
+        _ = state.ended(.keepAliveExpired)
+        #expect(state.timerFired().first == .connect(.v5, to: 2))
+        _ = state.timerFired()
+        #expect(state.timerFired().first == .connect(.v5, to: 0))
+    }
+
     @Test func `after the older version failed too it waits and begins with MQTT 5 again`() {
         var state = machine(configuration())
         _ = state.started()

@@ -13,6 +13,39 @@ struct `MQTT client before a real broker` {
         #expect(broker.log.contains { $0.contains("as test (p5, c1, k15)") })
     }
 
+    @Test func `when its node of a cluster is lost it goes to the next one, and back to the first when that is lost too`() async throws {
+        let (first, second) = (try await Mosquitto(), try await Mosquitto())
+        let configuration = MQTTConfiguration.test(first.port) { $0.alternatives = [MQTTAddress(host: "127.0.0.1", port: second.port)] }
+        try await withClient(configuration) { client, log in
+            client.subscribe([MQTTSubscription(try TopicFilter("in"))])
+            #expect(try await log.connection(1).brokerAddress == "127.0.0.1:\(first.port)")
+            try await first.kill()
+            #expect(try await log.connection(2).brokerAddress == "127.0.0.1:\(second.port)")
+            try await log.subscription(2)
+            try await client.publish(.test("in", "second"))
+            try await log.message("in")
+            try await first.start()
+            try await second.kill()
+            #expect(try await log.connection(3).brokerAddress == "127.0.0.1:\(first.port)")
+            try await client.publish(.test("in", "first"))
+        }
+    }
+
+    @Test func `a node that swallows packets is left for the next one in time`() async throws {
+        let broker = try await Mosquitto()
+        // A listener whose queue is full answers no SYN.
+        let deaf = try DeafListener()
+        let configuration = MQTTConfiguration.test(deaf.port) {
+            $0.alternatives = [MQTTAddress(host: "127.0.0.1", port: broker.port)]
+            $0.reachDeadline = .milliseconds(200)
+        }
+        try await withClient(configuration) { _, log in
+            let connection = try await log.connection()
+            #expect(connection.brokerAddress == "127.0.0.1:\(broker.port)")
+            #expect(log.disconnections.map(\.reason) == [.unreachable(host: "127.0.0.1", port: deaf.port, code: ETIMEDOUT)])
+        }
+    }
+
     @Test func `it works in a process with more than a thousand open descriptors`() async throws {
         let broker = try await Mosquitto()
         var limit = rlimit()

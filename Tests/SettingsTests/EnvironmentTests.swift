@@ -47,6 +47,15 @@ struct EnvironmentTests {
         #expect(loaded.gestures.pinch.dwell == 0.09)
     }
 
+    @Test func `the other nodes of a broker are a list in the environment, and a wrong one is named`() throws {
+        let loaded = try settings("", ["HANDKIT_MQTT_PORT": "2", "HANDKIT_MQTT_FALLBACKS": "b,c:1"])
+        #expect(loaded.mqtt.fallbacks == [HostAndPort(host: "b", port: 2), HostAndPort(host: "c", port: 1)])
+        #expect(
+            try complaints("mqtt: {fallbacks: [mqtt://b]}", [:]) == [
+                "handkit.yaml:1: mqtt.fallbacks[0]: 'mqtt://b' is not valid; it has to be a host name or address, or HOST:PORT, without scheme"
+            ])
+    }
+
     @Test func `a wrong value in the environment is reported with its name and the key`() throws {
         #expect(
             try complaints("", ["HANDKIT_MQTT_PORT": "x"]) == [

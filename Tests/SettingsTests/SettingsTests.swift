@@ -26,6 +26,7 @@ struct SettingsTests {
     @Test func `without a file there are the defaults`() throws {
         let loaded = try Settings.load(file: nil, environment: [:])
         #expect(loaded == Settings())
+        #expect(loaded.mqtt.fallbacks.isEmpty)
         #expect(loaded.mqtt.host == "localhost" && loaded.mqtt.port == 1883 && loaded.mqtt.topics.base == "handkit")
         #expect(loaded.camera.id.rawValue == "camera" && loaded.camera.source == .automatic)
         #expect(loaded.gestures == GestureSettings())
@@ -40,7 +41,7 @@ struct SettingsTests {
     @Test func `a file sets everything`() throws {
         let loaded = try settings(
             """
-            mqtt: {host: broker.lan, port: 8883, username: me, password: "s", base: home/handkit, client_id: x, protocol: 3.1.1, keepalive: 30,
+            mqtt: {host: broker.lan, port: 8883, fallbacks: [b, "c:1", "fe80::1", "[fe80::2]:2"], username: me, password: "s", base: home/handkit, client_id: x, protocol: 3.1.1, keepalive: 30,
                    tls: {enabled: true, ca_file: /ca.pem, certificate_file: /c.pem, key_file: /k.pem}}
             camera: {id: door, source: /dev/video2, width: 1280, height: 720, fps: 29.97, format: nv12, mirrored: true, models: /m,
                      rotation: 270, exposure: picture, power_line: 50, controls: [gain=0, hue=-3], username: anna, password: hush,
@@ -62,6 +63,10 @@ struct SettingsTests {
         var expected = Settings()
         expected.mqtt.host = "broker.lan"
         expected.mqtt.port = 8883
+        expected.mqtt.fallbacks = [
+            HostAndPort(host: "b", port: 8883), HostAndPort(host: "c", port: 1), HostAndPort(host: "fe80::1", port: 8883),
+            HostAndPort(host: "fe80::2", port: 2),
+        ]
         expected.mqtt.username = "me"
         expected.mqtt.password = Secret("s")
         expected.mqtt.topics = try Topics(base: "home/handkit")

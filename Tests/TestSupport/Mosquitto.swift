@@ -1,4 +1,4 @@
-import Glibc
+package import Glibc
 import Synchronization
 
 /// A real Mosquitto broker on a free port of 127.0.0.1; it ends with this object.
@@ -36,6 +36,9 @@ package final class Mosquitto: Sendable {
         process.withLock { $0 = nil }
         Paths.remove(folder)
     }
+
+    /// The broker's process; nil while it does not run.
+    package var processID: pid_t? { process.withLock { $0?.id } }
 
     /// What the broker has logged since it last started.
     package var log: [String] { process.withLock { $0?.errorLines ?? [] } }

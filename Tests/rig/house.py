@@ -40,10 +40,10 @@ class Clock:
 
 
 class House:
-    def __init__(self, arguments, folder, children, source, clock_library=None):
+    def __init__(self, arguments, folder, children, source, clock_library=None, broker=None):
         self.arguments, self.folder, self.children, self.source = arguments, folder, children, source
         self.ledger = Ledger(time.monotonic())
-        self.broker, self.lamp_port = Broker(children, folder), free_port()
+        self.broker, self.lamp_port = broker or Broker(children, folder), free_port()
         self.events, self.commands = Network(self.broker.port), Network(self.lamp_port)
         self.truths, self.truth_changed, self.last_change = {}, asyncio.Event(), 0
         self.lamp_ready = None

@@ -13,13 +13,19 @@ struct WatchService: Service {
     func run() async throws {
         let filter = topics.camera(camera, .state).split(separator: "/").dropLast().joined(separator: "/") + "/#"
         client.subscribe([MQTTSubscription(try TopicFilter(filter))])
+        let wish = MQTTMessage(
+            topic: try TopicName(topics.cameraRequest(.refresh)), payload: Payload.encode(CameraWish(camera: camera)),
+            qos: .atLeastOnce)
         try await cancelledByShutdown {
             var view = WatchView(camera: camera)
             var screen = Screen()
             for await event in client.events {
                 var line: String?
                 switch event {
-                case .connected: view.brokerTrouble = nil
+                case .connected:
+                    view.brokerTrouble = nil
+                    // Of a cluster, this node may not have what the camera said to another one.
+                    try? client.send(wish)
                 case .disconnected(let disconnection):
                     let trouble = disconnection.reason.report.description
                     if view.brokerTrouble != trouble { line = "\(localTime())  no broker: \(trouble)" }
